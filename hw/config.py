@@ -1,0 +1,92 @@
+"""Every parameter of the unit, in plain Python: the gateware and the golden model both read it.
+
+No Amaranth in this file, so that the simulator package can import it alone.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import log2
+
+__all__ = ["FULL", "LodConfig", "UnitConfig"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LodConfig:
+    """Widths and table of the level-of-detail algorithm (`docs/lod.md`, spec 02 "LOD").
+
+    Parameters
+    ----------
+    mantissa_bits : int
+        Width of a scaled gradient component on the common exponent of its lane.
+    index_bits : int
+        Leading mantissa bits that address the log2 table.
+    interpolation_bits : int
+        Mantissa bits below the index that interpolate between two entries.
+    log_fraction_bits : int
+        Fraction bits of a logarithm.
+    """
+
+    mantissa_bits: int = 18
+    index_bits: int = 8
+    interpolation_bits: int = 11
+    log_fraction_bits: int = 16
+
+    def __post_init__(self):
+        if not 8 <= self.mantissa_bits <= 24:
+            raise ValueError(f"mantissa_bits must be in 8..24, not {self.mantissa_bits}")
+        if not 4 <= self.index_bits <= 10:
+            raise ValueError(f"index_bits must be in 4..10, not {self.index_bits}")
+        if not 4 <= self.interpolation_bits <= 16:
+            raise ValueError(f"interpolation_bits must be in 4..16, not {self.interpolation_bits}")
+        if not 10 <= self.log_fraction_bits <= 20:
+            raise ValueError(f"log_fraction_bits must be in 10..20, not {self.log_fraction_bits}")
+
+    @cached_property
+    def log_base(self) -> tuple[int, ...]:
+        """`round(log2(1 + i / entries) * 2**log_fraction_bits)` for i in 0..entries."""
+        entries = 1 << self.index_bits
+        one = 1 << self.log_fraction_bits
+        return tuple(round(log2(1 + i / entries) * one) for i in range(entries + 1))
+
+    @cached_property
+    def log_slope(self) -> tuple[int, ...]:
+        """Difference from each entry of `log_base` to the next: keeps the logarithm monotonic."""
+        return tuple(b - a for a, b in zip(self.log_base, self.log_base[1:], strict=False))
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitConfig:
+    """What one build of the unit contains. The golden model takes the same object.
+
+    A descriptor that asks for something left out is answered with error code 14 (spec 01).
+
+    Parameters
+    ----------
+    swizzle_modes : frozenset of int
+        Map SW_MODE values that the address generator knows: 0 LINEAR, 1 256B_S.
+    resource_types : frozenset of int
+        T# TYPE values: 8 1D, 9 2D, 10 3D, 12 1D array, 13 2D array.
+    linked_types : frozenset of int
+        LINKED_RESOURCE_TYPE values: 1 OR, 2 MIN, 3 MAX, 4 the MinMip filter.
+    lod : LodConfig
+        Level-of-detail widths and table.
+    """
+
+    swizzle_modes: frozenset[int] = frozenset({0, 1})
+    resource_types: frozenset[int] = frozenset({8, 9, 10, 12, 13})
+    linked_types: frozenset[int] = frozenset({1, 2, 3, 4})
+    lod: LodConfig = field(default_factory=LodConfig)
+
+    def __post_init__(self):
+        for name, legal in (
+            ("swizzle_modes", {0, 1}),
+            ("resource_types", {8, 9, 10, 12, 13}),
+            ("linked_types", {1, 2, 3, 4}),
+        ):
+            unknown = set(getattr(self, name)) - legal
+            if unknown:
+                raise ValueError(f"{name} must be a subset of {sorted(legal)}, not {unknown}")
+
+
+FULL = UnitConfig()
+"""Everything the unit can do."""

@@ -1,0 +1,1 @@
+"""The simulator package: golden model, driver layer, front end, runners and command line."""
