@@ -78,10 +78,10 @@ class Image(_Rows):
 class Sampler(_Rows):
     """Decoded sampler descriptors; every attribute is an array over descriptors.
 
-    `clamp` [n, 3] are the address modes of x, y, z; LODs and bias count 1/256; filters are the raw
-    codes; `max_aniso_log2` is 0..4; `slope2` and `offset` [n, 3] are the MinMip filter's 2 * slope
-    and offset in 1/256 for u, v and a volume's w; `code` is 0, 3 or 17 (rules of every request),
-    `linked_code` and `filter_code` [n, 2] (other than volumes, volumes) add linked and type-4 ones.
+    `clamp` [n, 3] are the address modes of x, y, z; LODs and bias count 1/256; XY and mip filters
+    are the raw codes; `max_aniso_log2` is 0..4. For the MinMip filter, [n, 2] for its U and its "V
+    or W" fields: `slope2` is 2 * slope, `offset` counts 1/256, `offset_code` is the raw code and
+    `pair_broken` the pair rule.
     """
 
     clamp: np.ndarray
@@ -116,7 +116,7 @@ def _lowest(rules: list[tuple[int, np.ndarray]], count: int) -> np.ndarray:
 def decode_image(
     words: np.ndarray, config: UnitConfig, memory_base: int, memory_bytes: int
 ) -> tuple[Image, MapLayout]:
-    """Decode T# words, uint32 [n, 8], and lay out their maps; checks the rules of the word alone."""
+    """Decode T# words, uint32 [n, 8], check the rules of the word alone, and lay out the maps."""
     f = unpack(T_FIELDS, words)
     kind = f["TYPE"]
     volume = kind == TYPE_3D

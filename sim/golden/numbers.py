@@ -37,7 +37,7 @@ def is_nan_or_inf(bits: np.ndarray) -> np.ndarray:
 
 
 def significand(bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (m, e) of finite values: magnitude m * 2**(e - 150); denormals and zeros have m = 0."""
+    """Return (m, e) of finite values, magnitude m * 2**(e - 150); m = 0 for denormals and zeros."""
     exponent = (bits >> 23) & 0xFF
     mantissa = np.where(exponent == 0, 0, (bits & 0x7FFFFF) | 0x800000)
     return mantissa, exponent
@@ -108,9 +108,7 @@ def float_sub(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     carry = rounded >> 24  # rounding made it 2**24
     exponent = top - extra + shift + carry
     mantissa = np.where(carry, 0, rounded & 0x7FFFFF)
-    result = np.where(
-        exponent >= 255, EXPONENT_MASK, (np.clip(exponent, 0, 254) << 23) | mantissa
-    )
+    result = np.where(exponent >= 255, EXPONENT_MASK, (np.clip(exponent, 0, 254) << 23) | mantissa)
     result = np.where((exponent <= 0) | (magnitude == 0), 0, result)
     result = result | np.where(total < 0, 1 << 31, 0)
 
