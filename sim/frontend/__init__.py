@@ -1,0 +1,19 @@
+"""The front end: from a mesh to the 2x2 quads that the texture unit eats (spec 07)."""
+
+from minmip.sim.frontend.builtin import builtin_scene
+from minmip.sim.frontend.camera import Camera
+from minmip.sim.frontend.errors import SceneError
+from minmip.sim.frontend.quads import Quads, check_frame, render_quads
+from minmip.sim.frontend.scene import Primitive, Scene, Texture
+
+__all__ = [
+    "Camera",
+    "Primitive",
+    "Quads",
+    "Scene",
+    "SceneError",
+    "Texture",
+    "builtin_scene",
+    "check_frame",
+    "render_quads",
+]

@@ -1,0 +1,171 @@
+"""What the front end draws: textures, primitives and a camera (spec 07 "Input assembly")."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from minmip.sim.frontend.camera import Camera
+from minmip.sim.frontend.errors import SceneError
+
+__all__ = ["MAX_TEXTURE_SIZE", "TILE_SIZE", "WRAP_MODES", "Primitive", "Scene", "Texture"]
+
+MAX_TEXTURE_SIZE = 16384
+"""Largest width and height of a texture (T#.WIDTH and HEIGHT, rule 18 of spec 01)."""
+
+TILE_SIZE = 128
+"""Edge in texels of a 64 KB tile of RGBA8 (4 bytes a texel): the D3D standard tile shape."""
+
+WRAP_MODES = ("wrap", "mirror", "clamp")
+"""Address modes that a scene may ask for: glTF's REPEAT, MIRRORED_REPEAT and CLAMP_TO_EDGE."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Texture:
+    """The texture of a material: its size and how it is sampled. Texels are never needed.
+
+    Two uses of one image with different samplers are two textures. The format is taken to be RGBA8
+    (4 bytes a texel), which fixes the 64 KB tile to 128x128 texels.
+
+    Parameters
+    ----------
+    name : str
+        For reports and file names.
+    width, height : int
+        Size of mip 0 in texels, 1..16384.
+    wrap_u, wrap_v : str
+        One of `WRAP_MODES`.
+    mag_filter, min_filter : str
+        "point" or "linear", inside one mip.
+    mip_filter : str
+        "none", "point" or "linear", between mips.
+    """
+
+    name: str
+    width: int
+    height: int
+    wrap_u: str = "wrap"
+    wrap_v: str = "wrap"
+    mag_filter: str = "linear"
+    min_filter: str = "linear"
+    mip_filter: str = "linear"
+
+    def __post_init__(self):
+        for axis in ("width", "height"):
+            size = getattr(self, axis)
+            if not 1 <= size <= MAX_TEXTURE_SIZE:
+                raise SceneError(
+                    f"texture {self.name!r}: {axis} must be in 1..{MAX_TEXTURE_SIZE}, not {size}"
+                )
+        for what, legal in (
+            ("wrap_u", WRAP_MODES),
+            ("wrap_v", WRAP_MODES),
+            ("mag_filter", ("point", "linear")),
+            ("min_filter", ("point", "linear")),
+            ("mip_filter", ("none", "point", "linear")),
+        ):
+            if getattr(self, what) not in legal:
+                raise SceneError(
+                    f"texture {self.name!r}: {what} must be one of {', '.join(legal)}, "
+                    f"not {getattr(self, what)!r}"
+                )
+
+    @property
+    def mips(self) -> int:
+        """Number of mip levels of the whole chain, down to 1x1."""
+        return max(self.width, self.height).bit_length()
+
+    def mip_size(self, level: int) -> tuple[int, int]:
+        """Width and height of a mip level in texels: halved per step, rounded down, at least 1."""
+        return max(1, self.width >> level), max(1, self.height >> level)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Primitive:
+    """Triangles that share one texture, in world space.
+
+    Parameters
+    ----------
+    positions : ndarray
+        float32 [V, 3], all finite.
+    uv : ndarray
+        float32 [V, 2], origin top left, v down (as in glTF).
+    triangles : ndarray
+        int32 [N, 3], vertex indices; front faces are counter-clockwise.
+    texture : int
+        Index in `Scene.textures`.
+    double_sided : bool
+        Back faces are drawn too.
+    """
+
+    positions: np.ndarray
+    uv: np.ndarray
+    triangles: np.ndarray
+    texture: int
+    double_sided: bool = False
+
+    def __post_init__(self):
+        vertices = len(self.positions)
+        for what, dtype, shape in (
+            ("positions", np.float32, (vertices, 3)),
+            ("uv", np.float32, (vertices, 2)),
+            ("triangles", np.int32, (len(self.triangles), 3)),
+        ):
+            array = getattr(self, what)
+            if array.dtype != dtype or array.shape != shape:
+                raise SceneError(
+                    f"{what} must be {np.dtype(dtype)} {list(shape)}, "
+                    f"not {array.dtype} {list(array.shape)}"
+                )
+        if not np.isfinite(self.positions).all():
+            raise SceneError("positions must be finite numbers, but some are NaN or infinite")
+        if self.triangles.size and not (
+            0 <= self.triangles.min() and self.triangles.max() < vertices
+        ):
+            raise SceneError(
+                f"vertex indices must be in 0..{vertices - 1}, "
+                f"not {self.triangles.min()}..{self.triangles.max()}"
+            )
+
+
+def _nothing_moves(_phase: float) -> Sequence[Primitive]:
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """Everything one picture needs.
+
+    Parameters
+    ----------
+    name : str
+        For reports.
+    textures : sequence of Texture
+        What the primitives refer to.
+    primitives : sequence of Primitive
+        The parts that stand still, in submission order.
+    camera : Camera
+        Where it is seen from, per frame.
+    animate : callable
+        Phase in 0..1 (periodic) to the primitives that move; they are drawn last.
+    """
+
+    name: str
+    textures: Sequence[Texture]
+    primitives: Sequence[Primitive]
+    camera: Camera
+    animate: Callable[[float], Sequence[Primitive]] = field(default=_nothing_moves)
+
+    def frame(self, frame: int, frames: int) -> list[Primitive]:
+        """Primitives of one frame of `frames`, in submission order.
+
+        Raises SceneError for a primitive whose texture is not in `textures`.
+        """
+        primitives = [*self.primitives, *self.animate(frame / frames)]
+        for primitive in primitives:
+            if not 0 <= primitive.texture < len(self.textures):
+                raise SceneError(
+                    f"scene {self.name!r}: texture index must be in 0..{len(self.textures) - 1}, "
+                    f"not {primitive.texture}"
+                )
+        return primitives

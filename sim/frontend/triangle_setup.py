@@ -1,0 +1,110 @@
+"""Triangle set-up: divide, viewport, snapping, culling and edge functions (spec 07 "RS")."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["GUARD", "SUBPIXEL", "Triangles", "set_up_triangles"]
+
+SUBPIXEL = 256
+"""Steps a pixel is divided into: 8 bits of sub-pixel precision."""
+
+GUARD = 32768
+"""Reach of the guard band in pixels. With it edge functions stay below 2**50."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Triangles:
+    """Triangles ready to rasterise, arrays over P triangles in submission order.
+
+    Vertex order is such that inside is where all edge functions are positive. Edge i is opposite
+    vertex i: `E_i = a_i * x + b_i * y + c_i`, x and y in 1/256 pixel, exact in int64. A pixel
+    centre is covered if `E_i >= threshold_i` for each edge: 0 on top and left edges, else 1. The
+    three E add up to `area`, so that `E_i / area` are the barycentric coordinates in the frame.
+
+    Parameters
+    ----------
+    a, b, c, threshold : ndarray
+        int64 [3, P].
+    area : ndarray
+        int64 [P], twice the area, positive.
+    first, last : ndarray
+        int64 [2, P], box of the pixels whose centres may be covered: x, then y.
+    depth : ndarray
+        float64 [3, P], z / w of the vertices.
+    inverse_w : ndarray
+        float64 [3, P], 1 / w.
+    uv : ndarray
+        float64 [3, 2, P].
+    source : ndarray
+        int64 [P], index of the triangle that this one is (a piece of).
+    """
+
+    a: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+    threshold: np.ndarray
+    area: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    depth: np.ndarray
+    inverse_w: np.ndarray
+    uv: np.ndarray
+    source: np.ndarray
+
+
+def set_up_triangles(
+    vertices: np.ndarray, source: np.ndarray, double_sided: np.ndarray, width: int, height: int
+) -> Triangles:
+    """Bring clipped triangles into the frame; drop those that face away or cover no pixel centre.
+
+    Parameters
+    ----------
+    vertices : ndarray
+        float64 [N, 3, 6]: clip space x, y, z, w (w > 0, inside the guard band), u, v.
+    source : ndarray
+        int64 [N], carried along.
+    double_sided : ndarray
+        bool [N]: keep the triangle whichever way it faces. A front face is counter-clockwise.
+    width, height : int
+        The frame in pixels. Pixel centres are at half pixels, y goes down.
+    """
+    x, y, z, w = np.moveaxis(vertices[..., :4], (0, 1), (2, 1))
+    inverse_w = 1 / w
+    x = np.rint((x * inverse_w * 0.5 + 0.5) * (width * SUBPIXEL)).astype(np.int64)
+    y = np.rint((0.5 - y * inverse_w * 0.5) * (height * SUBPIXEL)).astype(np.int64)
+
+    # y points down, so counter-clockwise triangles have a negative area here.
+    area = (x[1] - x[0]) * (y[2] - y[0]) - (y[1] - y[0]) * (x[2] - x[0])
+    first = np.stack([_centre_from(x.min(axis=0)), _centre_from(y.min(axis=0))])
+    last = np.stack([_centre_to(x.max(axis=0), width), _centre_to(y.max(axis=0), height)])
+    kept = np.flatnonzero(((area < 0) | (double_sided & (area > 0))) & (first <= last).all(axis=0))
+    corner = np.where(area[kept] < 0, np.array([[0], [2], [1]]), np.array([[0], [1], [2]]))
+
+    x, y = x[corner, kept], y[corner, kept]
+    start, end = (1, 2, 0), (2, 0, 1)  # edge i runs from vertex i + 1 to vertex i + 2
+    dx, dy = x[end, :] - x[start, :], y[end, :] - y[start, :]
+    top_left = (dy < 0) | ((dy == 0) & (dx > 0))
+    return Triangles(
+        a=-dy,
+        b=dx,
+        c=dy * x[start, :] - dx * y[start, :],
+        threshold=np.where(top_left, 0, 1),
+        area=np.abs(area[kept]),
+        first=first[:, kept],
+        last=last[:, kept],
+        depth=z[corner, kept] * inverse_w[corner, kept],
+        inverse_w=inverse_w[corner, kept],
+        uv=np.moveaxis(vertices[kept[None], corner, 4:], 2, 1),
+        source=source[kept],
+    )
+
+
+def _centre_from(low: np.ndarray) -> np.ndarray:
+    """First pixel of the frame whose centre is not before `low` (1/256 pixel)."""
+    return np.maximum((low + (SUBPIXEL // 2 - 1)) // SUBPIXEL, 0)
+
+
+def _centre_to(high: np.ndarray, size: int) -> np.ndarray:
+    """Last pixel of the frame whose centre is not beyond `high` (1/256 pixel)."""
+    return np.minimum((high - SUBPIXEL // 2) // SUBPIXEL, size - 1)
