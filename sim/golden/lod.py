@@ -57,7 +57,7 @@ def anisotropic(image: Image, sampler: Sampler) -> np.ndarray:
 
 
 def _scaled(gradients: np.ndarray, size: np.ndarray, config: LodConfig):
-    """Steps 1.1 to 1.4: components on one exponent, int64 [n, 6], and that exponent T [n]."""
+    """Steps 1.1 to 1.4: components on one exponent, int64 [n, 2k], and that exponent T [n]."""
     mantissa, exponent = significand(gradients)
     product = mantissa * size
     bits = bit_length(product)
@@ -95,21 +95,23 @@ def gradient_lod(
 
     Parameters
     ----------
-    ddx, ddy : int64 [n, 3]
-        float32 patterns of the derivatives of u, v, w; unused axes are ignored.
+    ddx, ddy : int64 [n, k]
+        float32 patterns of the derivatives of u, v, w; k is at least the largest number of axes,
+        and axes that a type does not use are ignored.
     image, sampler
         Rows for each of the n.
     config : LodConfig
         Widths and table.
     """
-    used = np.arange(3) < image.axes[:, None]
+    count = ddx.shape[1]
+    used = np.arange(count) < image.axes[:, None]
     gradients = np.where(np.tile(used, 2), np.concatenate([ddx, ddy], axis=-1), 0)
     undefined = is_nan_or_inf(gradients).any(axis=-1)
     gradients = np.where(undefined[:, None], 0, gradients)
 
-    q, block = _scaled(gradients, np.tile(image.view_size, 2), config)
+    q, block = _scaled(gradients, np.tile(image.view_size[:, :count], 2), config)
     square = q * q
-    x2, y2 = square[:, :3].sum(axis=-1), square[:, 3:].sum(axis=-1)
+    x2, y2 = square[:, :count].sum(axis=-1), square[:, count:].sum(axis=-1)
     major_is_x = x2 > y2
     length2 = np.maximum(x2, y2)
     flat = length2 == 0
@@ -123,7 +125,12 @@ def gradient_lod(
     if len(stretched):
         s = stretched
         doubled[s], taps_log2[s] = _stretched(
-            q[s], length2[s], exponent2[s], log_length2[s], sampler.take(s), config
+            np.abs(q[s, 0] * q[s, count + 1] - q[s, 1] * q[s, count]),
+            length2[s],
+            exponent2[s],
+            log_length2[s],
+            sampler.take(s),
+            config,
         )
     # `doubled` counts 2**-log_fraction_bits of twice the LOD.
     lod = np.clip(round_shift(doubled, config.log_fraction_bits + 1 - 8), LOD_MIN, LOD_MAX)
@@ -135,10 +142,9 @@ def gradient_lod(
     )
 
 
-def _stretched(q, length2, exponent2, log_length2, sampler: Sampler, config: LodConfig):
+def _stretched(det, length2, exponent2, log_length2, sampler: Sampler, config: LodConfig):
     """Step 5: twice log2 of the minor axis, and log2 of the tap count."""
     most = sampler.max_aniso_log2
-    det = np.abs(q[:, 0] * q[:, 4] - q[:, 1] * q[:, 3])
     over = (det == 0) | (length2 > det << most)
     log_det = _log2(np.maximum(det, 1), config) + (exponent2 << config.log_fraction_bits)
     minor = np.where(

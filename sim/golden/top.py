@@ -1,0 +1,311 @@
+"""The whole unit: a trace in, map memory, answers and sample pattern out (spec 08).
+
+Quads are taken in blocks. Planning a block (descriptors, LOD, pattern, addresses, combining) reads
+no map, so blocks are planned in parallel; committing them to memory keeps the order of the trace.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from minmip.hw.config import FULL, UnitConfig
+from minmip.sim.golden.address import texel_address
+from minmip.sim.golden.combine import BEATS_PER_QUAD, Writes, combine
+from minmip.sim.golden.coordinates import array_slice
+from minmip.sim.golden.descriptor import (
+    LINKED_FILTER,
+    Image,
+    Sampler,
+    decode_image,
+    decode_sampler,
+    legality,
+)
+from minmip.sim.golden.lod import (
+    LOD_MIN,
+    GradientLod,
+    choose_mips,
+    clamp_lod,
+    explicit_lod,
+    gradient_lod,
+    op_bias,
+    op_clamp,
+)
+from minmip.sim.golden.memory import apply
+from minmip.sim.golden.minmip_filter import Kernel, filter_kernel, filter_values
+from minmip.sim.golden.numbers import bits_of, float_sub
+from minmip.sim.golden.pattern import CORNERS, Samples, sample_pattern
+from minmip.sim.golden.rescale import map_value
+from minmip.sim.trace import (
+    FLAG_CLAMP,
+    PATTERN_DTYPE,
+    SAMPLE_B,
+    SAMPLE_D,
+    SAMPLE_L,
+    Result,
+    Trace,
+)
+
+__all__ = ["run"]
+
+BLOCK = 4096
+"""Quads planned at a time: arrays of one block stay in the cache."""
+
+
+@dataclass(eq=False)
+class _Plan:
+    """What one block of quads will do to memory; quads are numbered from the block's first."""
+
+    error: np.ndarray
+    kind: np.ndarray
+    samples: np.ndarray
+    writes: Writes
+    filter_quad: np.ndarray
+    filter_lane: np.ndarray
+    kernel: Kernel
+    pattern_count: np.ndarray
+    pattern: np.ndarray
+
+
+def run(
+    trace: Trace,
+    config: UnitConfig = FULL,
+    *,
+    pattern: bool = False,
+    workers: int = 2,
+    progress: Callable[[int], None] | None = None,
+) -> Result:
+    """Run a trace through the golden model.
+
+    Parameters
+    ----------
+    trace : Trace
+        Quads, descriptors and map memory; not changed.
+    config : UnitConfig
+        What the build of the unit contains.
+    pattern : bool
+        Also return the sample pattern of plain requests.
+    workers : int
+        Threads that plan blocks.
+    progress : callable
+        Called with the number of quads done since the last call.
+    """
+    memory = trace.memory.copy()
+    images, layouts = decode_image(trace.t_sharp, config, trace.memory_base, len(memory))
+    samplers = decode_sampler(trace.s_sharp)
+    quads = len(trace)
+    filtered = np.zeros((quads, 4), np.uint16)
+    plans: list[_Plan] = []
+    written = []
+
+    def plan(start: int) -> _Plan:
+        stop = min(start + BLOCK, quads)
+        return _plan(trace, slice(start, stop), images, samplers, layouts, config, pattern)
+
+    with ThreadPoolExecutor(workers) as pool:
+        starts = iter(range(0, quads, BLOCK))
+        pending = deque(pool.submit(plan, start) for start in islice(starts, 2 * workers))
+        first = 0
+        while pending:
+            block = pending.popleft().result()
+            start = next(starts, None)
+            if start is not None:
+                pending.append(pool.submit(plan, start))
+            _commit(block, memory, filtered[first : first + BLOCK])
+            written.append(np.bincount(block.writes.quad, minlength=len(block.error)))
+            block.writes = block.kernel = None  # only the answers are kept
+            plans.append(block)
+            first += BLOCK
+            if progress is not None:
+                progress(len(block.error))
+
+    def joined(parts, dtype):
+        return np.concatenate([np.zeros(0, dtype), *parts]).astype(dtype)
+
+    start = np.zeros(quads + 1, np.uint64)
+    start[1:] = joined([p.pattern_count for p in plans], np.uint64).cumsum()
+    return Result(
+        memory=memory,
+        error=joined([p.error for p in plans], np.uint8),
+        filtered=filtered,
+        samples=joined([p.samples for p in plans], np.uint16),
+        writes=joined(written, np.uint16),
+        pattern_start=start if pattern else None,
+        pattern=joined([p.pattern for p in plans], PATTERN_DTYPE) if pattern else None,
+        meta=dict(trace.meta),
+    )
+
+
+def _lane_lod(trace: Trace, quad, lane, image: Image, sampler: Sampler, axes, config):
+    """LOD before bias by lane, and the anisotropic line, float32 patterns [n, 2]."""
+    opcode = trace.opcode[quad]
+    level = np.zeros(len(quad), np.int64)
+    chosen = np.flatnonzero(opcode == SAMPLE_L)
+    if len(chosen):
+        level[chosen] = bits_of(trace.lod[quad[chosen], lane[chosen]])
+    out = explicit_lod(level)
+    line = np.zeros((len(quad), 2), np.int64)
+
+    def put(rows, result: GradientLod, source, ddx, ddy):
+        for name in ("lod", "undefined", "taps_log2", "major_is_x"):
+            getattr(out, name)[rows] = getattr(result, name)[source]
+        major = np.where(result.major_is_x[:, None], ddx, ddy)[:, :2]
+        line[rows, : major.shape[1]] = major[source]
+
+    given = np.flatnonzero(opcode == SAMPLE_D)
+    if len(given):
+        ddx, ddy = (
+            bits_of(np.ascontiguousarray(d[quad[given], lane[given], :axes]))
+            for d in (trace.ddx, trace.ddy)
+        )
+        result = gradient_lod(ddx, ddy, image.take(given), sampler.take(given), config.lod)
+        put(given, result, slice(None), ddx, ddy)
+
+    implicit = np.flatnonzero(opcode <= SAMPLE_B)
+    if len(implicit):
+        # Lanes come in quad order: the first lane of each quad stands for all of it.
+        leaders = np.ones(len(implicit), bool)
+        leaders[1:] = quad[implicit[1:]] != quad[implicit[:-1]]
+        rows = implicit[leaders]
+        corner = bits_of(np.ascontiguousarray(trace.uvw[quad[rows], :3, :axes]))
+        ddx = float_sub(corner[:, 1], corner[:, 0])
+        ddy = float_sub(corner[:, 2], corner[:, 0])
+        result = gradient_lod(ddx, ddy, image.take(rows), sampler.take(rows), config.lod)
+        put(implicit, result, leaders.cumsum() - 1, ddx, ddy)
+    return out, line
+
+
+def _operand(trace: Trace, name: str, mask, quad, lane):
+    """float32 patterns of a per-lane operand where `mask` is set, else 0."""
+    bits = np.zeros(len(quad), np.int64)
+    rows = np.flatnonzero(mask)
+    if len(rows):
+        bits[rows] = bits_of(getattr(trace, name)[quad[rows], lane[rows]])
+    return bits, rows
+
+
+def _plan(trace: Trace, block: slice, images, samplers, layouts, config, want_pattern) -> _Plan:
+    t_index = trace.t_index[block].astype(np.int64)
+    image = images.take(t_index)
+    sampler = samplers.take(trace.s_index[block].astype(np.int64))
+    error = legality(image, sampler, trace.flags[block])
+    count = len(error)
+    live = (trace.exec_mask[block] & ~trace.helper_mask[block])[:, None] >> np.arange(4) & 1 == 1
+    live &= (error == 0)[:, None]
+    filtering = image.linked == LINKED_FILTER
+
+    quad, lane = np.nonzero(live & filtering[:, None])
+    lane_image, lane_sampler = image.take(quad), sampler.take(quad)
+    whole = quad + block.start
+    kernel = filter_kernel(
+        bits_of(trace.uvw[whole, lane]),
+        _slice_of(trace, whole, lane, lane_image),
+        t_index[quad],
+        lane_image,
+        lane_sampler,
+        layouts,
+        trace.memory_base,
+    )
+    filter_quad, filter_lane = quad, lane
+
+    quad, lane = np.nonzero(live & ~filtering[:, None])
+    lane_image, lane_sampler = image.take(quad), sampler.take(quad)
+    whole = quad + block.start
+    axes = int(lane_image.axes.max(initial=1))
+    lod, line = _lane_lod(trace, whole, lane, lane_image, lane_sampler, axes, config)
+    bias, _ = _operand(trace, "lod", trace.opcode[whole] == SAMPLE_B, whole, lane)
+    clamp_bits, clamped = _operand(trace, "clamp", trace.flags[whole] & FLAG_CLAMP, whole, lane)
+    clamp = np.full(len(quad), LOD_MIN, np.int64)
+    clamp[clamped] = op_clamp(clamp_bits[clamped])
+    final = clamp_lod(lod.lod, lod.undefined, op_bias(bias), clamp, lane_image, lane_sampler)
+    choice = choose_mips(final, lane_image, lane_sampler)
+    samples = sample_pattern(
+        bits_of(trace.uvw[whole, lane]),
+        bits_of(trace.slice[whole, lane]),
+        line,
+        lod.taps_log2,
+        choice,
+        lane_image,
+        lane_sampler,
+    )
+
+    linked = lane_image.linked[samples.lane] > 0
+    feedback = np.flatnonzero(linked)
+    at = samples.lane[feedback]
+    offset = (
+        texel_address(
+            layouts,
+            t_index[quad[at]],
+            np.where(lane_image.linked[at] == 1, samples.mip[feedback], 0),
+            samples.x[feedback],
+            samples.y[feedback],
+            samples.z[feedback],
+        )
+        - trace.memory_base
+    )
+    beat = quad[at] * BEATS_PER_QUAD + samples.tap[feedback] * 2 + samples.slot[feedback]
+    value = map_value(choice.limited, lane_image)[at]
+    rows, rows_per_quad = np.zeros(0, PATTERN_DTYPE), np.zeros(count, np.int64)
+    if want_pattern:
+        rows, rows_per_quad = _rows(samples, np.flatnonzero(~linked), quad, lane, final, count)
+    return _Plan(
+        error=error,
+        kind=np.where(error == 0, image.linked, 0),
+        samples=np.bincount(quad[at], minlength=count),
+        writes=combine(beat, offset, value, image.linked),
+        filter_quad=filter_quad,
+        filter_lane=filter_lane,
+        kernel=kernel,
+        pattern_count=rows_per_quad,
+        pattern=rows,
+    )
+
+
+def _slice_of(trace: Trace, quad, lane, image: Image) -> np.ndarray:
+    """Array slice of lanes; the only slice of 1D and 2D views."""
+    chosen = array_slice(bits_of(trace.slice[quad, lane]), image.first_slice, image.last_slice)
+    return np.where(image.is_array, chosen, image.first_slice)
+
+
+def _rows(samples: Samples, plain, quad, lane, lod, quads):
+    """Pattern rows in the order of spec 08: quad, lane, tap, mip, z, y, x."""
+    at = samples.lane[plain]
+    place = (samples.tap[plain] * 2 + samples.slot[plain]) * CORNERS + samples.corner[plain]
+    order = np.argsort(at << 8 | place, kind="stable")
+    at, plain = at[order], plain[order]
+    rows = np.empty(len(plain), PATTERN_DTYPE)
+    rows["lane"] = lane[at]
+    rows["lod"] = lod[at]
+    for name in ("mip", "x", "y", "z", "weight"):
+        rows[name] = getattr(samples, name)[plain]
+    return rows, np.bincount(quad[at], minlength=quads)
+
+
+def _commit(plan: _Plan, memory: np.ndarray, filtered: np.ndarray) -> None:
+    """Apply a block to memory, in runs of quads of one linked type (their order matters)."""
+    busy = np.flatnonzero(plan.kind)
+    if not len(busy):
+        return
+    kind = plan.kind[busy]
+    starts = np.flatnonzero(np.diff(kind, prepend=0))
+    firsts = busy[starts]
+    ends = np.append(firsts[1:], len(plan.kind))
+    for linked, first, end in zip(kind[starts].tolist(), firsts, ends, strict=True):
+        if linked == LINKED_FILTER:
+            rows = slice(*np.searchsorted(plan.filter_quad, (first, end)))
+            kernel = Kernel(
+                plan.kernel.offset[rows], plan.kernel.inside[rows], plan.kernel.weight[rows]
+            )
+            answer = filter_values(kernel, memory)
+            filtered[plan.filter_quad[rows], plan.filter_lane[rows]] = answer
+        else:
+            rows = slice(*np.searchsorted(plan.writes.quad, (first, end)))
+            writes = Writes(
+                plan.writes.quad[rows], plan.writes.offset[rows], plan.writes.value[rows]
+            )
+            apply(memory, linked, writes)
