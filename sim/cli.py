@@ -1,0 +1,164 @@
+"""The `minmip` command. Bad input gives one sentence and exit status 2."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+__all__ = ["main"]
+
+
+def _one_sentence(command: Callable) -> Callable:
+    """Turn the project's errors into one line on stderr and exit status 2."""
+
+    @functools.wraps(command)
+    def wrapper(*args, **kwargs):
+        # Imported late, so that --help and doctor answer at once and without the libraries.
+        from minmip.sim.d3d12 import D3D12Error
+        from minmip.sim.frontend import SceneError
+        from minmip.sim.trace import TraceError
+
+        try:
+            return command(*args, **kwargs)
+        except (D3D12Error, SceneError, TraceError) as error:
+            text = str(error)
+        except OSError as error:
+            text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        click.echo(f"minmip: {text}", err=True)
+        raise SystemExit(2)
+
+    return wrapper
+
+
+class _Pair(click.ParamType):
+    """Two sizes written 1920x1080."""
+
+    name = "WxH"
+
+    def convert(self, value, param, ctx):
+        if isinstance(value, tuple):
+            return value
+        width, cross, height = value.lower().partition("x")
+        if not (cross and width.isascii() and height.isascii()):
+            self.fail(f"wanted two whole numbers such as 1920x1080, not {value!r}", param, ctx)
+        if not (width.isdigit() and height.isdigit() and len(value) <= 24):
+            self.fail(f"wanted two whole numbers such as 1920x1080, not {value!r}", param, ctx)
+        return int(width), int(height)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="minmip")
+def main():
+    """Open hardware for GPU sampler feedback and the MinMip filter: simulate it, look at it."""
+
+
+@main.command()
+@click.argument("scene", default="builtin", metavar="[FILE.glb|FILE.gltf|builtin]")
+@click.option("--size", type=_Pair(), default="1920x1080", show_default=True, help="Frame size.")
+@click.option("--frames", type=int, default=1, show_default=True, help="Frames of the animation.")
+@click.option(
+    "--kind",
+    type=click.Choice(["minmip", "used"]),
+    default="minmip",
+    show_default=True,
+    help="MinMip (finest level per region) or MipRegionUsed (flag per region and mip).",
+)
+@click.option(
+    "--region",
+    type=_Pair(),
+    default=None,
+    help="Texels of mip 0 for each map texel, powers of two. Default: one 64 KB tile, 128x128.",
+)
+@click.option(
+    "--aniso",
+    type=click.Choice(["1", "2", "4", "8", "16"]),
+    default="1",
+    show_default=True,
+    help="Largest anisotropic ratio; 1 keeps each texture's own filter.",
+)
+@click.option("--trace", "save_trace", is_flag=True, help="Also save each frame's trace (.npz).")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("out"),
+    show_default=True,
+    help="Folder for pictures and summary.json.",
+)
+@_one_sentence
+def run(scene, size, frames, kind, region, aniso, save_trace, out):
+    """Render a scene's quads and show what sampler-feedback hardware records for them."""
+    from minmip.sim.job import run_job
+
+    run_job(
+        scene,
+        size=size,
+        frames=frames,
+        kind=kind,
+        region=region,
+        max_anisotropy=int(aniso),
+        save_trace=save_trace,
+        out=out,
+        say=click.echo,
+    )
+
+
+@main.command()
+@click.argument("trace_file", metavar="TRACE.npz", type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Result file.")
+@click.option("--backend", type=click.Choice(["golden"]), default="golden", show_default=True)
+@click.option("--pattern", is_flag=True, help="Also write the sample pattern of plain requests.")
+@click.option("--check", is_flag=True, help="Compare with a golden run; exit 1 on a difference.")
+@_one_sentence
+def replay(trace_file, out, backend, pattern, check):
+    """Run a trace file and write memory, error codes and answers."""
+    from tqdm import tqdm
+
+    from minmip.sim import golden
+    from minmip.sim.compare import differences
+    from minmip.sim.trace import Trace
+
+    trace = Trace.load(trace_file)
+    runs = {"golden": golden.run}
+    with tqdm(total=len(trace), unit="quad", unit_scale=True, desc=backend, disable=None) as bar:
+        result = runs[backend](trace, pattern=pattern, progress=bar.update)
+    if check:
+        found = differences(trace, result, golden.run(trace, pattern=pattern, workers=1))
+        for sentence in found:
+            click.echo(sentence, err=True)
+        if found:
+            raise SystemExit(1)
+    result.save(out)
+    broken = int((result.error != 0).sum())
+    click.echo(
+        f"{len(trace)} quads, {broken} refused, {int(result.samples.sum())} texel samples, "
+        f"{int(result.writes.sum())} byte writes: {out}"
+    )
+
+
+@main.command()
+def doctor():
+    """Say which tools are found and what each is for."""
+    from minmip.sim.doctor import examine
+
+    findings = examine()
+    for tool in findings:
+        if tool.version is None:
+            state = "MISSING" if tool.needed else "not found"
+        else:
+            state = tool.version or "found"
+        click.echo(f"{tool.name:<22}{state:<14}{tool.use}")
+    if any(tool.needed and tool.version is None for tool in findings):
+        click.echo("minmip: something needed is missing; `make setup` installs it", err=True)
+        raise SystemExit(1)
+
+
+@main.command()
+@click.option("--quick", is_flag=True, help="10^5 gradients and a 480x270 frame.")
+def measure(quick):
+    """Print the figures that README and docs quote: LOD error, golden model speed and memory."""
+    from minmip.sim.measure import measure_all
+
+    measure_all(quick=quick, say=click.echo)

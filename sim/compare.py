@@ -1,0 +1,61 @@
+"""Two results of one trace compared bit for bit, differences told in words (spec 08 `--check`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from minmip.sim.trace import OPCODES, Result, Trace
+
+__all__ = ["differences"]
+
+
+def differences(trace: Trace, got: Result, wanted: Result, *, limit: int = 5) -> list[str]:
+    """Sentences on the first `limit` differences of each output array; empty when all are equal.
+
+    Parameters
+    ----------
+    trace : Trace
+        What was run: the sentences name its opcodes and lanes.
+    got, wanted : Result
+        The backend's result and the golden model's.
+    limit : int
+        Sentences per output array.
+    """
+    found: list[str] = []
+
+    def quad_name(quad: int) -> str:
+        return f"quad {quad} ({OPCODES[trace.opcode[quad]]})"
+
+    for quad in np.flatnonzero(got.error != wanted.error)[:limit].tolist():
+        found.append(
+            f"{quad_name(quad)}: error code {got.error[quad]}, wanted {wanted.error[quad]}"
+        )
+    for quad, lane in np.argwhere(got.filtered != wanted.filtered)[:limit].tolist():
+        found.append(
+            f"{quad_name(quad)} lane {lane}: filtered value {got.filtered[quad, lane] / 256}, "
+            f"wanted {wanted.filtered[quad, lane] / 256}"
+        )
+    for offset in np.flatnonzero(got.memory != wanted.memory)[:limit].tolist():
+        found.append(
+            f"map byte at 0x{trace.memory_base + offset:x}: 0x{got.memory[offset]:02x}, "
+            f"wanted 0x{wanted.memory[offset]:02x}, was 0x{trace.memory[offset]:02x} at the start"
+        )
+    if wanted.pattern is not None and got.pattern is not None:
+        found.extend(_pattern_differences(got, wanted, limit, quad_name))
+    return found
+
+
+def _pattern_differences(got: Result, wanted: Result, limit: int, quad_name) -> list[str]:
+    found: list[str] = []
+    spans = zip(got.pattern_start[:-1], got.pattern_start[1:], strict=True)
+    for quad, (first, last) in enumerate(spans):
+        rows = got.pattern[first:last]
+        want = wanted.pattern[wanted.pattern_start[quad] : wanted.pattern_start[quad + 1]]
+        if len(rows) != len(want):
+            found.append(f"{quad_name(quad)}: {len(rows)} texel samples, wanted {len(want)}")
+        elif (rows != want).any():
+            row = int(np.flatnonzero(rows != want)[0])
+            found.append(f"{quad_name(quad)} sample {row}: {rows[row]}, wanted {want[row]}")
+        if len(found) == limit:
+            break
+    return found
