@@ -21,25 +21,25 @@ def differences(trace: Trace, got: Result, wanted: Result, *, limit: int = 5) ->
     limit : int
         Sentences per output array.
     """
-    found: list[str] = []
 
     def quad_name(quad: int) -> str:
         return f"quad {quad} ({OPCODES[trace.opcode[quad]]})"
 
-    for quad in np.flatnonzero(got.error != wanted.error)[:limit].tolist():
-        found.append(
-            f"{quad_name(quad)}: error code {got.error[quad]}, wanted {wanted.error[quad]}"
-        )
-    for quad, lane in np.argwhere(got.filtered != wanted.filtered)[:limit].tolist():
-        found.append(
-            f"{quad_name(quad)} lane {lane}: filtered value {got.filtered[quad, lane] / 256}, "
-            f"wanted {wanted.filtered[quad, lane] / 256}"
-        )
-    for offset in np.flatnonzero(got.memory != wanted.memory)[:limit].tolist():
-        found.append(
-            f"map byte at 0x{trace.memory_base + offset:x}: 0x{got.memory[offset]:02x}, "
-            f"wanted 0x{wanted.memory[offset]:02x}, was 0x{trace.memory[offset]:02x} at the start"
-        )
+    found: list[str] = []
+    found.extend(
+        f"{quad_name(quad)}: error code {got.error[quad]}, wanted {wanted.error[quad]}"
+        for quad in np.flatnonzero(got.error != wanted.error)[:limit].tolist()
+    )
+    found.extend(
+        f"{quad_name(quad)} lane {lane}: filtered value {got.filtered[quad, lane] / 256}, "
+        f"wanted {wanted.filtered[quad, lane] / 256}"
+        for quad, lane in np.argwhere(got.filtered != wanted.filtered)[:limit].tolist()
+    )
+    found.extend(
+        f"map byte at 0x{trace.memory_base + offset:x}: 0x{got.memory[offset]:02x}, "
+        f"wanted 0x{wanted.memory[offset]:02x}, was 0x{trace.memory[offset]:02x} at the start"
+        for offset in np.flatnonzero(got.memory != wanted.memory)[:limit].tolist()
+    )
     if wanted.pattern is not None and got.pattern is not None:
         found.extend(_pattern_differences(got, wanted, limit, quad_name))
     return found

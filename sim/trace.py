@@ -233,23 +233,31 @@ def _checked(name: str, array, dtype: str, shape: tuple, sizes: dict[str, int]) 
 
 
 def _read_npz(path: str | os.PathLike) -> dict[str, np.ndarray]:
+    arrays: dict[str, np.ndarray] = {}
+    name = None
     try:
         with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+            for name in archive.files:
+                arrays[name] = archive[name]
     except FileNotFoundError:
         raise TraceError(f"{path}: no such file") from None
     except AttributeError:  # a bare .npy file loads as an array
         raise TraceError(f"{path}: wanted a .npz archive, this is a single array") from None
     except Exception as error:  # zip, zlib, header and pickle errors have no common base class
         reason = str(error).split("\n")[0]
-        raise TraceError(f"{path}: not a readable .npz archive of plain arrays: {reason}") from None
+        where = f"array {name!r} is not readable" if name else "not a readable .npz archive"
+        raise TraceError(f"{path}: {where}: {reason}") from None
+    return arrays
 
 
 def _write_npz(path: str | os.PathLike, arrays: dict, meta: dict[str, np.ndarray]) -> None:
     path = Path(path)
     present = {name: array for name, array in arrays.items() if array is not None}
     present |= {f"meta_{name}": array for name, array in meta.items()}
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
     try:
         with os.fdopen(handle, "wb") as file:
             np.savez(file, **present)

@@ -1,0 +1,102 @@
+"""The figures that README and docs quote, measured (`minmip measure`)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from minmip.hw.config import FULL
+from minmip.sim.descriptor_words import S_FIELDS, S_WORDS, T_FIELDS, T_WORDS, pack
+from minmip.sim.golden.descriptor import decode_image, decode_sampler
+from minmip.sim.golden.lod import gradient_lod
+from minmip.sim.golden.numbers import bits_of
+
+__all__ = ["lod_error", "measure_all"]
+
+SEED = 20261130
+
+
+def lod_error(count: int, seed: int) -> dict[str, float]:
+    """Isotropic LOD of random 2D gradients of every magnitude against float64 log2.
+
+    Returns the largest error in 1/256 and the share that is correctly rounded.
+    """
+    size = np.array([1, 3, 4096, 16384])
+    words = np.stack([pack(T_FIELDS, T_WORDS, TYPE=9, WIDTH=s - 1, HEIGHT=s - 1) for s in size])
+    images, _ = decode_image(words, FULL, 0, 0)
+    samplers = decode_sampler(pack(S_FIELDS, S_WORDS)[None])
+    rng = np.random.default_rng(seed)
+    worst, right, done = 0.0, 0, 0
+    while done < count:
+        block = min(1 << 17, count - done)
+        row = rng.integers(0, len(size), block)
+        # Exponents keep gradient * size inside 2**-126 .. 2**127; all four on a similar scale.
+        exponent = rng.integers(-126, 127 - 15, (block, 1)) + rng.integers(-3, 1, (block, 4))
+        values = np.ldexp(rng.uniform(1, 2, (block, 4)), np.maximum(exponent, -126))
+        values = (values * rng.choice((-1, 1), values.shape)).astype(np.float32)
+        result = gradient_lod(
+            bits_of(values[:, :2].copy()),
+            bits_of(values[:, 2:].copy()),
+            images.take(row),
+            samplers.take(np.zeros(block, np.int64)),
+            FULL.lod,
+        )
+        scaled = values.astype(np.float64) * size[row][:, None]
+        exact = 256 * np.log2(
+            np.maximum(np.hypot(scaled[:, 0], scaled[:, 1]), np.hypot(scaled[:, 2], scaled[:, 3]))
+        )
+        worst = max(worst, float(np.abs(result.lod - exact).max()))
+        right += int((result.lod == np.rint(exact)).sum())
+        done += block
+    return {"gradients": count, "seed": seed, "worst_256": worst, "correct": right / count}
+
+
+# Run in a process of its own, so that the peak of memory is this frame's alone.
+_FRAME = """
+import json, resource, sys, time
+from minmip.sim.golden import run
+from minmip.sim.job import frame_trace
+width, height, aniso, kind = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+trace = frame_trace("builtin", (width, height), kind, aniso)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+start = time.perf_counter()
+result = run(trace)
+seconds = time.perf_counter() - start
+print(json.dumps({"seconds": seconds, "quads": len(trace), "samples": int(result.samples.sum()),
+    "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "before_mib": before / 1024}))
+"""
+
+
+def _frame_figures(size: tuple[int, int], aniso: int, kind: str) -> dict:
+    command = [sys.executable, "-c", _FRAME, *map(str, size), str(aniso), kind]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def measure_all(*, quick: bool, say: Callable[[str], object]) -> None:
+    """Measure and print: LOD accuracy, then the golden model on the built-in scene."""
+    count = 100_000 if quick else 10_000_000
+    start = time.perf_counter()
+    lod = lod_error(count, SEED)
+    say(
+        f"LOD: {lod['gradients']} gradients, seed {lod['seed']}: largest error "
+        f"{lod['worst_256']:.4f}/256, correctly rounded {100 * lod['correct']:.3f} % "
+        f"({time.perf_counter() - start:.0f} s)"
+    )
+    size = (480, 270) if quick else (1920, 1080)
+    runs = 1 if quick else 3
+    for kind in ("minmip", "used"):
+        for aniso in (1, 16):
+            figures = [_frame_figures(size, aniso, kind) for _ in range(runs)]
+            median = sorted(figures, key=lambda f: f["seconds"])[runs // 2]
+            name = "trilinear" if aniso == 1 else f"{aniso}x anisotropic"
+            say(
+                f"golden model, built-in scene {size[0]}x{size[1]}, {kind}, {name}: "
+                f"{median['seconds']:.2f} s (median of {runs}), "
+                f"{median['quads'] / median['seconds']:.0f} quads/s, "
+                f"{median['samples']} texel samples, peak {median['peak_mib']:.0f} MiB"
+            )
