@@ -63,12 +63,11 @@ from minmip.sim.golden import run
 from minmip.sim.job import frame_trace
 width, height, aniso, kind = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 trace = frame_trace("builtin", (width, height), kind, aniso)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 start = time.perf_counter()
 result = run(trace)
 seconds = time.perf_counter() - start
 print(json.dumps({"seconds": seconds, "quads": len(trace), "samples": int(result.samples.sum()),
-    "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "before_mib": before / 1024}))
+    "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
 """
 
 

@@ -1,4 +1,4 @@
-"""Pictures of what was recorded: maps with a colour scale, and the frame painted with mip levels."""
+"""Pictures of what was recorded: maps with a colour scale, the frame painted with mip levels."""
 
 from __future__ import annotations
 

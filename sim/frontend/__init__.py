@@ -3,6 +3,7 @@
 from minmip.sim.frontend.builtin import builtin_scene
 from minmip.sim.frontend.camera import Camera
 from minmip.sim.frontend.errors import SceneError
+from minmip.sim.frontend.gltf import load_gltf
 from minmip.sim.frontend.quads import Quads, check_frame, render_quads
 from minmip.sim.frontend.scene import Primitive, Scene, Texture
 
@@ -15,5 +16,6 @@ __all__ = [
     "Texture",
     "builtin_scene",
     "check_frame",
+    "load_gltf",
     "render_quads",
 ]

@@ -56,7 +56,7 @@ def _distances(vertices: np.ndarray, guard_x: float, guard_y: float) -> np.ndarr
 
 def _all_outside(vertices: np.ndarray) -> np.ndarray:
     """True [N] where all three vertices are beyond one plane of the view volume."""
-    return (_distances(vertices, 1.0, 1.0) < 0).all(axis=2).any(axis=0)
+    return np.any(np.all(_distances(vertices, 1.0, 1.0) < 0, axis=2), axis=0)
 
 
 def _cut(

@@ -9,7 +9,7 @@ from minmip.sim.frontend.clip import clip_triangles
 from minmip.sim.frontend.depth import DepthBuffer
 from minmip.sim.frontend.errors import SceneError
 from minmip.sim.frontend.raster import LANE_X, LANE_Y, Coverage, rasterise
-from minmip.sim.frontend.scene import Primitive, Scene
+from minmip.sim.frontend.scene import NO_TEXTURE, Primitive, Scene
 from minmip.sim.frontend.triangle_setup import GUARD, Triangles, set_up_triangles
 
 __all__ = ["MAX_FRAME_PIXELS", "MAX_FRAME_SIZE", "Quads", "check_frame", "render_quads"]
@@ -27,6 +27,8 @@ TRIANGLES_AT_ONCE = 1 << 16
 @dataclass(frozen=True, kw_only=True)
 class Quads:
     """2x2 pixel quads of one frame in hardware order, all with at least one live lane.
+
+    Primitives without a texture give none: they only hide what is behind them.
 
     Parameters
     ----------
@@ -158,7 +160,8 @@ def _shade(
     )
     live = np.zeros_like(coverage.covered)
     live[quad[passed], lane[passed]] = True
-    kept = np.flatnonzero(live.any(axis=1))
+    sampled = texture[triangles.source[triangle]] != NO_TEXTURE
+    kept = np.flatnonzero(live.any(axis=1) & sampled)
     triangle = triangle[kept]
 
     edges = edges[:, kept] * triangles.inverse_w[:, triangle, None]

@@ -8,10 +8,21 @@ import numpy as np
 from minmip.sim.frontend.camera import Camera
 from minmip.sim.frontend.errors import SceneError
 
-__all__ = ["MAX_TEXTURE_SIZE", "TILE_SIZE", "WRAP_MODES", "Primitive", "Scene", "Texture"]
+__all__ = [
+    "MAX_TEXTURE_SIZE",
+    "NO_TEXTURE",
+    "TILE_SIZE",
+    "WRAP_MODES",
+    "Primitive",
+    "Scene",
+    "Texture",
+]
 
 MAX_TEXTURE_SIZE = 16384
 """Largest width and height of a texture (T#.WIDTH and HEIGHT, rule 18 of spec 01)."""
+
+NO_TEXTURE = -1
+"""Texture index of a primitive that samples nothing and only hides what is behind it."""
 
 TILE_SIZE = 128
 """Edge in texels of a 64 KB tile of RGBA8 (4 bytes a texel): the D3D standard tile shape."""
@@ -93,7 +104,7 @@ class Primitive:
     triangles : ndarray
         int32 [N, 3], vertex indices; front faces are counter-clockwise.
     texture : int
-        Index in `Scene.textures`.
+        Index in `Scene.textures`, or `NO_TEXTURE`.
     double_sided : bool
         Back faces are drawn too.
     """
@@ -163,9 +174,9 @@ class Scene:
         """
         primitives = [*self.primitives, *self.animate(frame / frames)]
         for primitive in primitives:
-            if not 0 <= primitive.texture < len(self.textures):
+            if not NO_TEXTURE <= primitive.texture < len(self.textures):
                 raise SceneError(
-                    f"scene {self.name!r}: texture index must be in 0..{len(self.textures) - 1}, "
+                    f"scene {self.name!r}: texture index must be in -1..{len(self.textures) - 1}, "
                     f"not {primitive.texture}"
                 )
         return primitives

@@ -6,6 +6,7 @@ Written from the specification, one module for each block of the pipeline:
 module               block                                                  spec
 ===================  =====================================================  ===========
 `descriptor`         T# and S# decode, legality                             01
+`operands`           gradients, level, bias and clamp by opcode             02
 `lod`                gradients to LOD, anisotropy, clamps, mip choice       02
 `coordinates`        fixed point, taps, range reduction, address modes      02
 `pattern`            tap walker and sample pattern                          02

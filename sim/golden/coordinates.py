@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from minmip.sim.golden.descriptor import Image
 from minmip.sim.golden.numbers import EXPONENT_MASK, float_to_fixed, round_shift
 
 __all__ = [
@@ -175,6 +176,12 @@ def axis_footprint(
     return AxisFootprint(texels, touches, np.stack([256 - second_weight, second_weight], axis=-1))
 
 
-def array_slice(bits: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Array slice of an operand: round to nearest even, clamp to the view, add its first slice."""
-    return first + np.clip(float_to_fixed(bits, 0, 0, 1 << 20), 0, last - first)
+def array_slice(bits: np.ndarray, image: Image) -> np.ndarray:
+    """Absolute array slice by lane, from float32 patterns [n] of the slice operand.
+
+    Rounded to nearest even, clamped to the view's slices, then moved by its first. 1D and 2D views
+    have one slice and ignore the operand; volumes get 0.
+    """
+    last = image.last_slice - image.first_slice
+    chosen = np.clip(float_to_fixed(bits, 0, 0, 1 << 20), 0, last)
+    return image.first_slice + np.where(image.is_array, chosen, 0)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from minmip.sim.golden.coordinates import (
-    array_slice,
     axis_footprint,
     coordinate,
     major_axis,
@@ -16,10 +15,11 @@ from minmip.sim.golden.coordinates import (
 from minmip.sim.golden.descriptor import LINKED_MAX, LINKED_MIN, Image, Sampler
 from minmip.sim.golden.lod import MipChoice
 from minmip.sim.golden.rescale import footprint_grid
+from minmip.sim.trace import PATTERN_DTYPE
 
-__all__ = ["CORNERS", "MAX_TAPS", "SLOTS", "Samples", "sample_pattern"]
+__all__ = ["Samples", "pattern_rows", "sample_pattern"]
 
-MAX_TAPS, SLOTS, CORNERS = 16, 2, 8
+SLOTS, CORNERS = 2, 8
 
 
 @dataclass(eq=False)
@@ -58,7 +58,7 @@ def sample_pattern(
     uvw : int64 [n, 3]
         float32 patterns of the coordinates.
     slices : int64 [n]
-        float32 patterns of the array slice.
+        Absolute array slice; what volumes hold here is ignored.
     major : int64 [n, 2]
         float32 patterns of the anisotropic line; looked at only where there are several taps.
     taps_log2 : int64 [n]
@@ -70,9 +70,6 @@ def sample_pattern(
     """
     axes = int(image.axes.max(initial=1))
     fixed = [coordinate(uvw[:, axis], sampler.clamp[:, axis]) for axis in range(axes)]
-    z = np.where(
-        image.is_array, array_slice(slices, image.first_slice, image.last_slice), image.first_slice
-    )
     one_level = (image.linked == LINKED_MIN) | (image.linked == LINKED_MAX)
     second = choice.second & ~one_level
     several = taps_log2 > 0
@@ -85,15 +82,17 @@ def sample_pattern(
         for slot in range(SLOTS):
             lanes = here if slot == 0 else here[second[here]]
             if len(lanes):
-                _beat(parts, lanes, tap, slot, fixed, line, z, taps_log2, choice, image, sampler)
+                _beat(
+                    parts, lanes, tap, slot, fixed, line, slices, taps_log2, choice, image, sampler
+                )
     if not parts:
         return Samples(*(np.zeros(0, np.int64) for _ in range(9)))
     return Samples(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _beat(parts, lanes, tap, slot, fixed, line, z, taps_log2, choice, image, sampler):
+def _beat(parts, lanes, tap, slot, fixed, line, slices, taps_log2, choice, image, sampler):
     """Append the samples of one tap and one mip slot of `lanes`, one part for each corner."""
-    whole = len(lanes) == len(z)
+    whole = len(lanes) == len(slices)
     pick = (lambda a: a) if whole else (lambda a: a[lanes])
     image, sampler = (image, sampler) if whole else (image.take(lanes), sampler.take(lanes))
     log2 = pick(taps_log2)
@@ -131,7 +130,9 @@ def _beat(parts, lanes, tap, slot, fixed, line, z, taps_log2, choice, image, sam
         volume = image.axes[hit] == 3
         x = texel[0]
         y = texel[1] if len(texel) > 1 else np.zeros_like(x)
-        deep = np.where(volume, texel[2], pick(z)[hit]) if len(texel) > 2 else pick(z)[hit]
+        deep = (
+            np.where(volume, texel[2], pick(slices)[hit]) if len(texel) > 2 else pick(slices)[hit]
+        )
         flat_weight = weight[0] * (weight[1] if len(weight) > 1 else 256)
         if len(weight) > 2:
             flat_weight = flat_weight * weight[2] >> 8
@@ -149,3 +150,21 @@ def _beat(parts, lanes, tap, slot, fixed, line, z, taps_log2, choice, image, sam
                 flat_weight,
             )
         )
+
+
+def pattern_rows(
+    samples: Samples, chosen: np.ndarray, lane: np.ndarray, lod: np.ndarray
+) -> np.ndarray:
+    """Rows of spec 08 for the chosen samples: by lane, tap, mip, z, y, x; PATTERN_DTYPE.
+
+    `lane` is the lane number in its quad and `lod` the clamped LOD in 1/256, both by lane asked
+    for, in the order of quads.
+    """
+    place = (samples.tap[chosen] * SLOTS + samples.slot[chosen]) * CORNERS + samples.corner[chosen]
+    chosen = chosen[np.argsort(samples.lane[chosen] << 8 | place, kind="stable")]
+    rows = np.empty(len(chosen), PATTERN_DTYPE)
+    rows["lane"] = lane[samples.lane[chosen]]
+    rows["lod"] = lod[samples.lane[chosen]]
+    for name in ("mip", "x", "y", "z", "weight"):
+        rows[name] = getattr(samples, name)[chosen]
+    return rows

@@ -20,36 +20,19 @@ from minmip.sim.golden.combine import BEATS_PER_QUAD, Writes, combine
 from minmip.sim.golden.coordinates import array_slice
 from minmip.sim.golden.descriptor import (
     LINKED_FILTER,
-    Image,
-    Sampler,
+    LINKED_OR,
     decode_image,
     decode_sampler,
     legality,
 )
-from minmip.sim.golden.lod import (
-    LOD_MIN,
-    GradientLod,
-    choose_mips,
-    clamp_lod,
-    explicit_lod,
-    gradient_lod,
-    op_bias,
-    op_clamp,
-)
+from minmip.sim.golden.lod import choose_mips, clamp_lod
 from minmip.sim.golden.memory import apply
 from minmip.sim.golden.minmip_filter import Kernel, filter_kernel, filter_values
-from minmip.sim.golden.numbers import bits_of, float_sub
-from minmip.sim.golden.pattern import CORNERS, Samples, sample_pattern
+from minmip.sim.golden.numbers import bits_of
+from minmip.sim.golden.operands import lane_operands
+from minmip.sim.golden.pattern import pattern_rows, sample_pattern
 from minmip.sim.golden.rescale import map_value
-from minmip.sim.trace import (
-    FLAG_CLAMP,
-    PATTERN_DTYPE,
-    SAMPLE_B,
-    SAMPLE_D,
-    SAMPLE_L,
-    Result,
-    Trace,
-)
+from minmip.sim.trace import PATTERN_DTYPE, Result, Trace
 
 __all__ = ["run"]
 
@@ -141,54 +124,6 @@ def run(
     )
 
 
-def _lane_lod(trace: Trace, quad, lane, image: Image, sampler: Sampler, axes, config):
-    """LOD before bias by lane, and the anisotropic line, float32 patterns [n, 2]."""
-    opcode = trace.opcode[quad]
-    level = np.zeros(len(quad), np.int64)
-    chosen = np.flatnonzero(opcode == SAMPLE_L)
-    if len(chosen):
-        level[chosen] = bits_of(trace.lod[quad[chosen], lane[chosen]])
-    out = explicit_lod(level)
-    line = np.zeros((len(quad), 2), np.int64)
-
-    def put(rows, result: GradientLod, source, ddx, ddy):
-        for name in ("lod", "undefined", "taps_log2", "major_is_x"):
-            getattr(out, name)[rows] = getattr(result, name)[source]
-        major = np.where(result.major_is_x[:, None], ddx, ddy)[:, :2]
-        line[rows, : major.shape[1]] = major[source]
-
-    given = np.flatnonzero(opcode == SAMPLE_D)
-    if len(given):
-        ddx, ddy = (
-            bits_of(np.ascontiguousarray(d[quad[given], lane[given], :axes]))
-            for d in (trace.ddx, trace.ddy)
-        )
-        result = gradient_lod(ddx, ddy, image.take(given), sampler.take(given), config.lod)
-        put(given, result, slice(None), ddx, ddy)
-
-    implicit = np.flatnonzero(opcode <= SAMPLE_B)
-    if len(implicit):
-        # Lanes come in quad order: the first lane of each quad stands for all of it.
-        leaders = np.ones(len(implicit), bool)
-        leaders[1:] = quad[implicit[1:]] != quad[implicit[:-1]]
-        rows = implicit[leaders]
-        corner = bits_of(np.ascontiguousarray(trace.uvw[quad[rows], :3, :axes]))
-        ddx = float_sub(corner[:, 1], corner[:, 0])
-        ddy = float_sub(corner[:, 2], corner[:, 0])
-        result = gradient_lod(ddx, ddy, image.take(rows), sampler.take(rows), config.lod)
-        put(implicit, result, leaders.cumsum() - 1, ddx, ddy)
-    return out, line
-
-
-def _operand(trace: Trace, name: str, mask, quad, lane):
-    """float32 patterns of a per-lane operand where `mask` is set, else 0."""
-    bits = np.zeros(len(quad), np.int64)
-    rows = np.flatnonzero(mask)
-    if len(rows):
-        bits[rows] = bits_of(getattr(trace, name)[quad[rows], lane[rows]])
-    return bits, rows
-
-
 def _plan(trace: Trace, block: slice, images, samplers, layouts, config, want_pattern) -> _Plan:
     t_index = trace.t_index[block].astype(np.int64)
     image = images.take(t_index)
@@ -204,7 +139,7 @@ def _plan(trace: Trace, block: slice, images, samplers, layouts, config, want_pa
     whole = quad + block.start
     kernel = filter_kernel(
         bits_of(trace.uvw[whole, lane]),
-        _slice_of(trace, whole, lane, lane_image),
+        array_slice(bits_of(trace.slice[whole, lane]), lane_image),
         t_index[quad],
         lane_image,
         lane_sampler,
@@ -216,19 +151,21 @@ def _plan(trace: Trace, block: slice, images, samplers, layouts, config, want_pa
     quad, lane = np.nonzero(live & ~filtering[:, None])
     lane_image, lane_sampler = image.take(quad), sampler.take(quad)
     whole = quad + block.start
-    axes = int(lane_image.axes.max(initial=1))
-    lod, line = _lane_lod(trace, whole, lane, lane_image, lane_sampler, axes, config)
-    bias, _ = _operand(trace, "lod", trace.opcode[whole] == SAMPLE_B, whole, lane)
-    clamp_bits, clamped = _operand(trace, "clamp", trace.flags[whole] & FLAG_CLAMP, whole, lane)
-    clamp = np.full(len(quad), LOD_MIN, np.int64)
-    clamp[clamped] = op_clamp(clamp_bits[clamped])
-    final = clamp_lod(lod.lod, lod.undefined, op_bias(bias), clamp, lane_image, lane_sampler)
+    operands = lane_operands(trace, whole, lane, lane_image, lane_sampler, config.lod)
+    final = clamp_lod(
+        operands.lod.lod,
+        operands.lod.undefined,
+        operands.bias,
+        operands.clamp,
+        lane_image,
+        lane_sampler,
+    )
     choice = choose_mips(final, lane_image, lane_sampler)
     samples = sample_pattern(
         bits_of(trace.uvw[whole, lane]),
-        bits_of(trace.slice[whole, lane]),
-        line,
-        lod.taps_log2,
+        array_slice(bits_of(trace.slice[whole, lane]), lane_image),
+        operands.line,
+        operands.lod.taps_log2,
         choice,
         lane_image,
         lane_sampler,
@@ -241,7 +178,7 @@ def _plan(trace: Trace, block: slice, images, samplers, layouts, config, want_pa
         texel_address(
             layouts,
             t_index[quad[at]],
-            np.where(lane_image.linked[at] == 1, samples.mip[feedback], 0),
+            np.where(lane_image.linked[at] == LINKED_OR, samples.mip[feedback], 0),
             samples.x[feedback],
             samples.y[feedback],
             samples.z[feedback],
@@ -252,7 +189,9 @@ def _plan(trace: Trace, block: slice, images, samplers, layouts, config, want_pa
     value = map_value(choice.limited, lane_image)[at]
     rows, rows_per_quad = np.zeros(0, PATTERN_DTYPE), np.zeros(count, np.int64)
     if want_pattern:
-        rows, rows_per_quad = _rows(samples, np.flatnonzero(~linked), quad, lane, final, count)
+        plain = np.flatnonzero(~linked)
+        rows = pattern_rows(samples, plain, lane, final)
+        rows_per_quad = np.bincount(quad[samples.lane[plain]], minlength=count)
     return _Plan(
         error=error,
         kind=np.where(error == 0, image.linked, 0),
@@ -264,26 +203,6 @@ def _plan(trace: Trace, block: slice, images, samplers, layouts, config, want_pa
         pattern_count=rows_per_quad,
         pattern=rows,
     )
-
-
-def _slice_of(trace: Trace, quad, lane, image: Image) -> np.ndarray:
-    """Array slice of lanes; the only slice of 1D and 2D views."""
-    chosen = array_slice(bits_of(trace.slice[quad, lane]), image.first_slice, image.last_slice)
-    return np.where(image.is_array, chosen, image.first_slice)
-
-
-def _rows(samples: Samples, plain, quad, lane, lod, quads):
-    """Pattern rows in the order of spec 08: quad, lane, tap, mip, z, y, x."""
-    at = samples.lane[plain]
-    place = (samples.tap[plain] * 2 + samples.slot[plain]) * CORNERS + samples.corner[plain]
-    order = np.argsort(at << 8 | place, kind="stable")
-    at, plain = at[order], plain[order]
-    rows = np.empty(len(plain), PATTERN_DTYPE)
-    rows["lane"] = lane[at]
-    rows["lod"] = lod[at]
-    for name in ("mip", "x", "y", "z", "weight"):
-        rows[name] = getattr(samples, name)[plain]
-    return rows, np.bincount(quad[at], minlength=quads)
 
 
 def _commit(plan: _Plan, memory: np.ndarray, filtered: np.ndarray) -> None:
