@@ -18,6 +18,8 @@ from minmip.sim.golden.numbers import (
 )
 
 __all__ = [
+    "LOD_MAX",
+    "LOD_MIN",
     "GradientLod",
     "MipChoice",
     "anisotropic",
