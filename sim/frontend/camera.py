@@ -9,7 +9,7 @@ from math import cos, isinf, radians, sin, tan
 
 import numpy as np
 
-__all__ = ["Camera", "Orthographic", "Perspective", "frame_box", "look_at"]
+__all__ = ["BoxCamera", "Camera", "Orthographic", "Perspective", "look_at"]
 
 STEP = radians(3)
 """How far a camera goes round its pivot from one frame to the next."""
@@ -22,23 +22,18 @@ class Perspective:
     Parameters
     ----------
     fov : float
-        Angle of view in radians: vertical, or of the frame's shorter side if `fit` is set.
+        Vertical angle of view in radians.
     near, far : float
         Distances of the clip planes; `far` may be infinite.
-    fit : bool
-        Keep a square of angle `fov` in view whatever the shape of the frame.
     """
 
     fov: float
     near: float
     far: float = float("inf")
-    fit: bool = False
 
     def matrix(self, aspect: float) -> np.ndarray:
         """View space to clip space, float64 [4, 4], for a frame of width / height = `aspect`."""
         scale = 1 / tan(self.fov / 2)
-        if self.fit:
-            scale *= min(1.0, aspect)
         depth = 1.0 if isinf(self.far) else self.far / (self.far - self.near)
         return np.array(
             [
@@ -124,44 +119,49 @@ def look_at(eye, target) -> np.ndarray:
     return view
 
 
-def frame_box(low: np.ndarray, high: np.ndarray) -> Camera:
-    """Camera that shows a whole box, from its front (+z), a little right and above.
+@dataclass(frozen=True, kw_only=True)
+class BoxCamera:
+    """A camera that shows a whole box, from its front (+z), a little right and above.
 
     It stands as near as it can while every frame of its way round still shows the whole box.
 
     Parameters
     ----------
     low, high : ndarray
-        Opposite corners, [3] each. A box of one point is taken to be 1 wide.
+        Opposite corners in world space, [3] each. A box of one point is taken to be 1 wide.
     """
-    low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
-    centre = low / 2 + high / 2
-    radius = float(np.linalg.norm(high / 2 - low / 2)) or 0.5
-    direction = np.array([0.45, 0.40, 1.0])
-    direction /= np.linalg.norm(direction)
-    fov = radians(40)
 
-    # A corner at `up` and `side` from the axis and `ahead` of the centre is inside the square
-    # pyramid of view if the eye is at least max(|up|, |side|) / tan(fov / 2) + ahead away. A corner
-    # that turns round the vertical stays on a circle: 60 points of it stand for every frame.
-    offsets = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, 8).T - centre
-    angles = np.radians(np.arange(0, 360, 6))
-    turned = np.stack(
-        [
-            np.outer(np.cos(angles), offsets[:, 0]) + np.outer(np.sin(angles), offsets[:, 2]),
-            np.broadcast_to(offsets[:, 1], (60, 8)),
-            np.outer(np.cos(angles), offsets[:, 2]) - np.outer(np.sin(angles), offsets[:, 0]),
-        ],
-        axis=-1,
-    )
-    axes = look_at(direction, np.zeros(3))[:3, :3]
-    side, up, ahead = (turned @ axes.T).reshape(-1, 3).T
-    reach = np.maximum(np.abs(side), np.abs(up)) / tan(fov / 2) + ahead
-    distance = 1.05 * max(float(reach.max()), radius)
-    eye = centre + distance * direction
-    near = max(distance - 1.01 * radius, distance / 100)
-    return Camera(
-        view=look_at(eye, centre),
-        projection=Perspective(fov=fov, near=near, far=distance + 1.01 * radius, fit=True),
-        pivot=centre,
-    )
+    low: np.ndarray
+    high: np.ndarray
+
+    def matrix(self, aspect: float, frame: int) -> np.ndarray:
+        """World space to clip space, float64 [4, 4], for a frame of width / height = `aspect`."""
+        low, high = self.low.astype(np.float64), self.high.astype(np.float64)
+        centre, half = (low + high) / 2, (high - low) / 2
+        radius = float(np.linalg.norm(half)) or 0.5
+        direction = np.array([0.45, 0.40, 1.0])
+        direction /= np.linalg.norm(direction)
+        axes = look_at(direction, np.zeros(3))[:3, :3]
+
+        # The way of a corner as it turns round the vertical, by 60 points. One that is `side` and
+        # `up` off the axis of view and `ahead` of the centre is in view of an eye that is at least
+        # max(|side| / aspect, |up|) / tan(fov / 2) + ahead from the centre.
+        reach = np.hypot(half[0], half[2])
+        angles = np.radians(np.arange(0, 360, 6))
+        way = np.column_stack([reach * np.cos(angles), np.zeros(60), reach * np.sin(angles)])
+        points = np.concatenate([way - [0, half[1], 0], way + [0, half[1], 0]])
+        side, up, ahead = (points @ axes.T).T
+        fov = radians(40)
+        off_axis = np.maximum(np.abs(side) / aspect, np.abs(up))
+        distance = 1.05 * max(float((off_axis / tan(fov / 2) + ahead).max()), radius)
+
+        camera = Camera(
+            view=look_at(centre + distance * direction, centre),
+            projection=Perspective(
+                fov=fov,
+                near=max(distance - 1.01 * radius, distance / 100),
+                far=distance + 1.01 * radius,
+            ),
+            pivot=centre,
+        )
+        return camera.matrix(aspect, frame)
