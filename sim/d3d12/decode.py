@@ -1,0 +1,44 @@
+"""Decoding of feedback maps (spec 03 "Clear, decode, encode", spec 06 "Resolve")."""
+
+import numpy as np
+
+from minmip.sim.d3d12.heap import Resource
+from minmip.sim.d3d12.resources import MIN_MIP, decoded_size, mip_size, texture_axes
+
+__all__ = ["NONE_SAMPLED", "decoded_mip"]
+
+NONE_SAMPLED = 0xFF
+"""A MinMip texel of a region that nothing sampled; it is no mip level."""
+
+
+def decoded_mip(feedback: Resource, mip: int, raw: bool) -> np.ndarray:
+    """Decode one mip of all slices, spread to the size of the decoded texture.
+
+    Parameters
+    ----------
+    feedback : Resource
+        An opaque feedback map.
+    mip : int
+        Level of the map.
+    raw : bool
+        Keep the bytes as they are.
+
+    Returns
+    -------
+    numpy.ndarray
+        uint8 [(slices,) (depth,) (height,) width], slices only for more than one. Texels that the
+        hardware has not hold 0xFF (MinMip) or 0 (MipRegionUsed).
+    """
+    desc = feedback.desc
+    min_mip = desc.Format == MIN_MIP
+    stored = feedback.texels(mip)
+    if raw:
+        values = stored
+    elif min_mip:
+        values = np.where(stored == NONE_SAMPLED, NONE_SAMPLED, stored >> 3)
+    else:
+        values = np.where(stored != 0, 0xFF, 0)
+    size = mip_size(decoded_size(desc), mip)[: texture_axes(desc)]
+    decoded = np.full((len(stored), *reversed(size)), NONE_SAMPLED if min_mip else 0, np.uint8)
+    decoded[tuple(slice(n) for n in stored.shape)] = values
+    return decoded[0] if len(decoded) == 1 else decoded

@@ -1,0 +1,186 @@
+"""Resource descriptions: their rules, and the physical size of maps (spec 06 "Resources")."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+
+from minmip.sim.d3d12.enums import (
+    D3D12_RESOURCE_DIMENSION,
+    D3D12_RESOURCE_FLAGS,
+    D3D12_TEXTURE_LAYOUT,
+    DXGI_FORMAT,
+)
+from minmip.sim.d3d12.errors import D3D12Error
+from minmip.sim.d3d12.structures import (
+    D3D12_MIP_REGION,
+    D3D12_RESOURCE_DESC1,
+    DXGI_SAMPLE_DESC,
+)
+
+__all__ = [
+    "FEEDBACK_FORMATS",
+    "MIN_MIP",
+    "MIP_REGION_USED",
+    "STORED_FORMATS",
+    "checked_description",
+    "decoded_size",
+    "mip_size",
+    "region_log2",
+    "stored_size",
+    "texture_axes",
+    "texture_size",
+]
+
+MIN_MIP = DXGI_FORMAT.DXGI_FORMAT_SAMPLER_FEEDBACK_MIN_MIP_OPAQUE
+MIP_REGION_USED = DXGI_FORMAT.DXGI_FORMAT_SAMPLER_FEEDBACK_MIP_REGION_USED_OPAQUE
+FEEDBACK_FORMATS = frozenset({MIN_MIP, MIP_REGION_USED})
+
+STORED_FORMATS = FEEDBACK_FORMATS | {
+    DXGI_FORMAT.DXGI_FORMAT_R8_UINT,
+    DXGI_FORMAT.DXGI_FORMAT_R8_TYPELESS,
+}
+"""Formats whose textures occupy memory; of the others only the descriptor exists."""
+
+TEXTURE1D = D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_TEXTURE1D
+TEXTURE2D = D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_TEXTURE2D
+TEXTURE3D = D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_TEXTURE3D
+LAYOUT_UNKNOWN = D3D12_TEXTURE_LAYOUT.D3D12_TEXTURE_LAYOUT_UNKNOWN
+UNORDERED_ACCESS = D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
+
+# What the descriptor words can say (spec 01, rule 18).
+LARGEST_SIDE = 16384
+LARGEST_DEPTH = 8192
+LARGEST_SCALE_LOG2 = 15
+SMALLEST_PC_REGION = 4
+AXES = ("Width", "Height", "Depth")
+
+
+def texture_axes(desc: D3D12_RESOURCE_DESC1) -> int:
+    """Return the number of coordinate axes, 1 to 3."""
+    return {TEXTURE1D: 1, TEXTURE2D: 2, TEXTURE3D: 3}[desc.Dimension]
+
+
+def texture_size(desc: D3D12_RESOURCE_DESC1) -> tuple[int, int, int]:
+    """Width, height and depth of mip 0 in texels, 1 on axes that the dimension has not."""
+    depth = desc.DepthOrArraySize if desc.Dimension == TEXTURE3D else 1
+    return desc.Width, desc.Height, depth
+
+
+def mip_size(size: tuple[int, int, int], mip: int) -> tuple[int, int, int]:
+    """Texel size of a mip level: halved and rounded down, at least 1."""
+    width, height, depth = size
+    return max(1, width >> mip), max(1, height >> mip), max(1, depth >> mip)
+
+
+def region_log2(desc: D3D12_RESOURCE_DESC1) -> tuple[int, int, int]:
+    """Log2 of a feedback map's region per axis: the scale fields of its descriptor."""
+    region = desc.SamplerFeedbackMipRegion
+    width, height, depth = (
+        max(1, side).bit_length() - 1 for side in (region.Width, region.Height, region.Depth)
+    )
+    return width, height, depth
+
+
+def stored_size(desc: D3D12_RESOURCE_DESC1) -> tuple[int, int, int]:
+    """Size of mip 0 in memory: for feedback maps floor(paired / region), at least 1."""
+    if desc.Format not in FEEDBACK_FORMATS:
+        return texture_size(desc)
+    scaled = zip(texture_size(desc), region_log2(desc), strict=True)
+    width, height, depth = (max(1, side >> log2) for side, log2 in scaled)
+    return width, height, depth
+
+
+def decoded_size(desc: D3D12_RESOURCE_DESC1) -> tuple[int, int, int]:
+    """Size of mip 0 of a decoded feedback map: ceil(paired / region)."""
+    scaled = zip(texture_size(desc), region_log2(desc), strict=True)
+    width, height, depth = (ceil(side / (1 << log2)) for side, log2 in scaled)
+    return width, height, depth
+
+
+def checked_description(desc: D3D12_RESOURCE_DESC1, *, xbox: bool) -> D3D12_RESOURCE_DESC1:
+    """Check a description and fill in its mip count.
+
+    Parameters
+    ----------
+    desc : D3D12_RESOURCE_DESC1
+        As the user wrote it.
+    xbox : bool
+        Whether the Xbox extensions apply: feedback maps of all dimensions, regions of any power of
+        two, swizzle modes as layouts.
+
+    Returns
+    -------
+    D3D12_RESOURCE_DESC1
+        The same with `MipLevels` 0 replaced by the length of the whole chain.
+
+    Raises
+    ------
+    D3D12Error
+        When a rule of spec 06 "Resources" is broken.
+    """
+    if desc.Format == DXGI_FORMAT.DXGI_FORMAT_UNKNOWN:
+        raise D3D12Error("a texture needs a Format, not DXGI_FORMAT_UNKNOWN")
+    if desc.Alignment & (desc.Alignment - 1):
+        raise D3D12Error(f"Alignment must be 0 or a power of two, not {desc.Alignment}")
+    if desc.Layout != LAYOUT_UNKNOWN and not xbox:
+        raise D3D12Error(f"layout {desc.Layout.name} needs the Xbox extensions")
+    _check_size(desc)
+    chain = max(texture_size(desc)).bit_length()
+    if desc.MipLevels > chain:
+        raise D3D12Error(f"MipLevels of this size must be at most {chain}, not {desc.MipLevels}")
+    samples = desc.SampleDesc
+    if samples.Count not in (1, 2, 4, 8) or samples.Quality:
+        raise D3D12Error(f"SampleDesc must be 1, 2, 4 or 8 samples of quality 0, not {samples}")
+    if samples.Count > 1 and (desc.Dimension != TEXTURE2D or desc.MipLevels != 1):
+        raise D3D12Error("a multisampled texture must be TEXTURE2D with MipLevels 1")
+    if desc.Format in FEEDBACK_FORMATS:
+        _check_feedback_map(desc, xbox)
+    elif desc.SamplerFeedbackMipRegion != D3D12_MIP_REGION():
+        raise D3D12Error("SamplerFeedbackMipRegion must be 0 x 0 x 0 outside feedback formats")
+    return replace(desc, MipLevels=desc.MipLevels or chain)
+
+
+def _check_size(desc: D3D12_RESOURCE_DESC1) -> None:
+    for name, side in (("Width", desc.Width), ("Height", desc.Height)):
+        if not 1 <= side <= LARGEST_SIDE:
+            raise D3D12Error(f"{name} must be in 1..{LARGEST_SIDE}, not {side}")
+    if not 1 <= desc.DepthOrArraySize <= LARGEST_DEPTH:
+        raise D3D12Error(
+            f"DepthOrArraySize must be in 1..{LARGEST_DEPTH}, not {desc.DepthOrArraySize}"
+        )
+    if desc.Dimension == TEXTURE1D and desc.Height != 1:
+        raise D3D12Error(f"Height of a TEXTURE1D must be 1, not {desc.Height}")
+
+
+def _check_feedback_map(desc: D3D12_RESOURCE_DESC1, xbox: bool) -> None:
+    if desc.Layout != LAYOUT_UNKNOWN:
+        raise D3D12Error(f"Layout of a feedback map must be UNKNOWN, not {desc.Layout.name}")
+    if desc.SampleDesc != DXGI_SAMPLE_DESC():
+        raise D3D12Error("SampleDesc of a feedback map must be { 1, 0 }")
+    if not desc.Flags & UNORDERED_ACCESS:
+        raise D3D12Error("a feedback map needs D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS")
+    if desc.Dimension != TEXTURE2D and not xbox:
+        raise D3D12Error("a feedback map of a dimension other than TEXTURE2D is an Xbox extension")
+    region = desc.SamplerFeedbackMipRegion
+    sides = (region.Width, region.Height, region.Depth)
+    axes = texture_axes(desc)
+    for axis, (name, side, paired) in enumerate(zip(AXES, sides, texture_size(desc), strict=True)):
+        what = f"SamplerFeedbackMipRegion.{name}"
+        if axis >= axes:
+            if side > 1:
+                raise D3D12Error(f"{what} must be 0 or 1 for {desc.Dimension.name}, not {side}")
+        elif side < 1 or side & (side - 1):
+            raise D3D12Error(f"{what} must be a power of two, not {side}")
+        elif xbox:
+            # One region may cover the whole texture, also one whose side is no power of two.
+            largest = min(1 << (paired - 1).bit_length(), 1 << LARGEST_SCALE_LOG2)
+            if side > largest:
+                raise D3D12Error(
+                    f"{what} must be at most {largest} for a side of {paired}, not {side}"
+                )
+        elif side < SMALLEST_PC_REGION or 2 * side > paired:
+            raise D3D12Error(
+                f"{what} must be at least {SMALLEST_PC_REGION} and at most half of the paired "
+                f"side {paired}, not {side}"
+            )
