@@ -5,6 +5,7 @@ visible is -w <= x <= w, -w <= y <= w, 0 <= z <= w. Matrices are float64 and mul
 """
 
 from dataclasses import dataclass
+from itertools import product
 from math import cos, isinf, radians, sin, tan
 
 import numpy as np
@@ -121,9 +122,9 @@ def look_at(eye, target) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class BoxCamera:
-    """A camera that shows a whole box, from its front (+z), a little right and above.
+    """A camera that goes round a box, 3 degrees a frame, as near as shows all of it.
 
-    It stands as near as it can while every frame of its way round still shows the whole box.
+    Frame 0 is from the front (+z), a little right and above.
 
     Parameters
     ----------
@@ -139,29 +140,17 @@ class BoxCamera:
         low, high = self.low.astype(np.float64), self.high.astype(np.float64)
         centre, half = (low + high) / 2, (high - low) / 2
         radius = float(np.linalg.norm(half)) or 0.5
-        direction = np.array([0.45, 0.40, 1.0])
+        angle = STEP * frame
+        direction = np.array([0.45 * cos(angle) + sin(angle), 0.4, cos(angle) - 0.45 * sin(angle)])
         direction /= np.linalg.norm(direction)
-        axes = look_at(direction, np.zeros(3))[:3, :3]
 
-        # The way of a corner as it turns round the vertical, by 60 points. One that is `side` and
-        # `up` off the axis of view and `ahead` of the centre is in view of an eye that is at least
-        # max(|side| / aspect, |up|) / tan(fov / 2) + ahead from the centre.
-        reach = np.hypot(half[0], half[2])
-        angles = np.radians(np.arange(0, 360, 6))
-        way = np.column_stack([reach * np.cos(angles), np.zeros(60), reach * np.sin(angles)])
-        points = np.concatenate([way - [0, half[1], 0], way + [0, half[1], 0]])
-        side, up, ahead = (points @ axes.T).T
+        # A corner `side` and `up` off the axis of view and `ahead` of the centre is in view of an
+        # eye that is max(|side| / aspect, |up|) / tan(fov / 2) + ahead from the centre, or more.
+        signs = np.array(list(product((-1, 1), repeat=3)))
+        side, up, ahead = (half * signs @ look_at(direction, np.zeros(3))[:3, :3].T).T
         fov = radians(40)
-        off_axis = np.maximum(np.abs(side) / aspect, np.abs(up))
-        distance = 1.05 * max(float((off_axis / tan(fov / 2) + ahead).max()), radius)
-
-        camera = Camera(
-            view=look_at(centre + distance * direction, centre),
-            projection=Perspective(
-                fov=fov,
-                near=max(distance - 1.01 * radius, distance / 100),
-                far=distance + 1.01 * radius,
-            ),
-            pivot=centre,
-        )
-        return camera.matrix(aspect, frame)
+        reach = np.maximum(np.abs(side) / aspect, np.abs(up)) / tan(fov / 2) + ahead
+        distance = 1.05 * max(float(reach.max()), radius)
+        near, far = max(distance - 1.01 * radius, distance / 100), distance + 1.01 * radius
+        projection = Perspective(fov=fov, near=near, far=far)
+        return projection.matrix(aspect) @ look_at(centre + distance * direction, centre)
