@@ -83,7 +83,7 @@ def _exact_lod(scaled: np.ndarray, max_aniso_log2: int) -> np.ndarray:
 _FRAME = """
 import json, resource, sys, time
 from minmip.sim.golden import run
-from minmip.sim.job import frame_trace
+from minmip.sim.scene_maps import frame_trace
 width, height, aniso, kind = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 trace = frame_trace("builtin", (width, height), kind, aniso)
 start = time.perf_counter()

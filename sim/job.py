@@ -1,0 +1,157 @@
+"""The main job: a scene's quads through the driver and the golden model, maps and pictures out."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+from tqdm import tqdm
+
+from minmip.sim import golden
+from minmip.sim.d3d12 import Device
+from minmip.sim.frontend import Quads, check_frame, render_quads
+from minmip.sim.painting import paint_levels
+from minmip.sim.pictures import draw_frame, draw_levels, draw_used
+from minmip.sim.scene_maps import Binding, bind_textures, check_region, open_scene, record_draws
+from minmip.sim.summary import frame_report, texture_report
+
+__all__ = ["run_job"]
+
+
+def run_job(
+    scene_name: str,
+    *,
+    size: tuple[int, int],
+    frames: int,
+    kind: str,
+    region: tuple[int, int] | None,
+    max_anisotropy: int,
+    save_trace: bool,
+    out: Path,
+    say: Callable[[str], object],
+) -> None:
+    """Draw the frames of a scene, record their feedback, and write what it shows to a folder.
+
+    Maps are cleared before every frame. All files appear at the end, or none.
+
+    Parameters
+    ----------
+    scene_name : str
+        "builtin" or the path of a glTF file.
+    size : (int, int)
+        Frame in pixels.
+    frames : int
+        Frames of the animation.
+    kind : str
+        "minmip" or "used".
+    region : (int, int) or None
+        Texels of mip 0 for each map texel; None is a 64 KB tile.
+    max_anisotropy : int
+        1 for each texture's own filter, 2 to 16 for anisotropic.
+    save_trace : bool
+        Also write each frame's trace.
+    out : Path
+        Folder, made if it is missing.
+    say : callable
+        Gets lines for the user.
+
+    Raises
+    ------
+    SceneError, D3D12Error, OSError
+        Before anything is left in the folder.
+    """
+    check_frame(*size, 0, frames)
+    scene = open_scene(scene_name)
+    if region is not None:
+        check_region(region, scene)
+    device = Device()
+    bindings = bind_textures(device, scene, kind, region, max_anisotropy)
+    reports = []
+    with _staged(out) as folder:
+        for frame in tqdm(range(frames), desc="frames", unit="frame", disable=None):
+            start = time.perf_counter()
+            quads = render_quads(scene, *size, frame, frames)
+            drawn = time.perf_counter()
+            record_draws(device, bindings, quads)
+            if save_trace:
+                device.build_trace().save(folder / f"frame{frame:04}_trace.npz")
+            result = device.execute(golden.run)
+            done = time.perf_counter()
+            maps = [device.decode_sampler_feedback(b.feedback) for b in bindings]
+            _draw_pictures(folder, frame, bindings, maps, quads, size, kind)
+            report = frame_report(frame, quads, result, bindings, maps, kind)
+            reports.append(report)
+            say(
+                f"frame {frame}: {report['quads']} quads in {drawn - start:.2f} s, "
+                f"golden model {done - drawn:.2f} s, {report['samples']} samples, "
+                f"{report['writes']['after_combining']} byte writes, 64 KB tiles needed "
+                f"{report['tiles_64kb']['needed']} of {report['tiles_64kb']['whole']}"
+            )
+        summary = {
+            "minmip": version("minmip"),
+            "scene": scene.name,
+            "size": list(size),
+            "kind": kind,
+            "max_anisotropy": max_anisotropy,
+            "textures": [texture_report(b) for b in bindings],
+            "frames": reports,
+        }
+        (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+    say(f"pictures and summary.json: {out}")
+
+
+@contextlib.contextmanager
+def _staged(out: Path) -> Iterator[Path]:
+    """A folder inside `out` whose files move up when the job is done, and vanish if it fails."""
+    made = not out.exists()
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        staging = Path(tempfile.mkdtemp(prefix=".partial-", dir=out))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(out)) from None
+    try:
+        yield staging
+        for file in sorted(staging.iterdir()):
+            os.replace(file, out / file.name)
+    except BaseException:
+        shutil.rmtree(staging)
+        if made:
+            out.rmdir()
+        raise
+    staging.rmdir()
+
+
+def _draw_pictures(
+    folder: Path,
+    frame: int,
+    bindings: list[Binding],
+    maps: list,
+    quads: Quads,
+    size: tuple[int, int],
+    kind: str,
+) -> None:
+    for index, (binding, decoded) in enumerate(zip(bindings, maps, strict=True)):
+        texture = binding.texture
+        safe = re.sub(r"[^A-Za-z0-9._-]+", "_", texture.name)[:60] or "texture"
+        path = folder / f"frame{frame:04}_map{index:02}_{safe}.png"
+        title = (
+            f"{texture.name}: {texture.width}x{texture.height}, {texture.mips} mips, "
+            f"region {binding.region[0]}x{binding.region[1]}"
+        )
+        if kind == "minmip":
+            draw_levels(path, decoded, texture.mips, title)
+        else:
+            draw_used(path, decoded, title)
+    levels, shade = paint_levels(bindings, maps, quads, size, kind)
+    mips = max((b.texture.mips for b in bindings), default=1)
+    name = "MinMip" if kind == "minmip" else "MipRegionUsed"
+    title = f"minmip, {name} feedback of frame {frame}, {size[0]}x{size[1]}"
+    draw_frame(folder / f"frame{frame:04}.png", levels, shade, mips, title)

@@ -1,0 +1,63 @@
+"""The frame seen through its maps: which mip level each pixel's region recorded."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from minmip.sim.frontend import Quads
+from minmip.sim.pictures import NOT_SAMPLED
+from minmip.sim.scene_maps import Binding
+
+__all__ = ["paint_levels"]
+
+
+def paint_levels(
+    bindings: list[Binding], maps: list, quads: Quads, size: tuple[int, int], kind: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """What `pictures.draw_frame` wants: the level that each pixel's region recorded, and a shade.
+
+    The shade is a chequer of regions, so that the map's grid can be seen on the surfaces.
+    """
+    width, height = size
+    levels = np.full(width * height, -1, np.int32)
+    shade = np.ones(width * height, np.float32)
+    for index, (binding, decoded) in enumerate(zip(bindings, maps, strict=True)):
+        quad, lane = np.nonzero(
+            (quads.texture == index)[:, None] & (quads.live_mask[:, None] >> np.arange(4) & 1 == 1)
+        )
+        texture = binding.texture
+        at = [
+            _wrapped(quads.uv[quad, lane, axis].astype(np.float64), mode)
+            for axis, mode in enumerate((texture.wrap_u, texture.wrap_v))
+        ]
+
+        def texel(regions, at=at):
+            rows, columns = regions.shape
+            x, y = (
+                np.minimum(u * n, n - 1).astype(np.int64)
+                for u, n in zip(at, (columns, rows), strict=True)
+            )
+            return y, x
+
+        if kind == "minmip":
+            recorded = decoded[texel(decoded)].astype(np.int32)
+        else:
+            recorded = np.full(len(quad), NOT_SAMPLED, np.int32)
+            for mip in reversed(range(len(decoded))):
+                recorded[decoded[mip][texel(decoded[mip])] != 0] = mip
+        y, x = texel(decoded if kind == "minmip" else decoded[0])
+        pixel = (quads.y[quad] + (lane >> 1)) * width + quads.x[quad] + (lane & 1)
+        # Later fragments of a pixel passed the depth test: the last one written is the visible one.
+        levels[pixel] = recorded
+        shade[pixel] = np.where((x + y) & 1, 0.78, 1.0)
+    return levels.reshape(height, width), shade.reshape(height, width)
+
+
+def _wrapped(u: np.ndarray, mode: str) -> np.ndarray:
+    """Coordinates brought into 0..1 by an address mode, for pictures only."""
+    u = np.nan_to_num(u)
+    if mode == "clamp":
+        return np.clip(u, 0, 1)
+    if mode == "mirror":
+        return 1 - np.abs(u % 2 - 1)
+    return u % 1
