@@ -236,12 +236,13 @@ def _read_npz(path: str | os.PathLike) -> dict[str, np.ndarray]:
     arrays: dict[str, np.ndarray] = {}
     name = None
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # Opened here: np.load leaves a file open when it turns out to be damaged.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             for name in archive.files:
                 arrays[name] = archive[name]
     except FileNotFoundError:
         raise TraceError(f"{path}: no such file") from None
-    except AttributeError:  # a bare .npy file loads as an array
+    except (AttributeError, TypeError):  # a bare .npy file loads as an array
         raise TraceError(f"{path}: wanted a .npz archive, this is a single array") from None
     except Exception as error:  # zip, zlib, header and pickle errors have no common base class
         reason = str(error).split("\n")[0]
