@@ -129,15 +129,16 @@ class Device(Context):
             Mips and slices of the view.
         """
         self._need_xbox("CreateMinMipShaderResourceViewX")
+        texture = target_desc and checked_description(target_desc, xbox=self._xbox)
         if target is not None:
             self._check_owner(target)
-            if target_desc not in (None, target.desc):
+            if texture not in (None, target.desc):
                 raise D3D12Error("give the target or its description, not two that differ")
-            target_desc = target.desc
-        if target_desc is None or min_mip is None:
+            texture = target.desc
+        if min_mip is not None:
+            self._check_owner(min_mip)
+        if texture is None or min_mip is None:
             return null_view(LINKED_FILTER)
-        self._check_owner(min_mip)
-        texture = checked_description(target_desc, xbox=self._xbox)
         return min_mip_view(texture, min_mip, desc or D3D12_SHADER_RESOURCE_VIEW_DESC())
 
     def create_sampler(self, desc: D3D12_SAMPLER_DESC) -> Sampler:

@@ -1,0 +1,115 @@
+"""Spellings and values of seed 001, structures written as in C, the example of the package."""
+
+import doctest
+import re
+
+import numpy as np
+import pytest
+
+from minmip.sim import d3d12
+from minmip.sim.d3d12 import (
+    D3D12_RESOURCE_DESC1,
+    D3D12_SHADER_RESOURCE_VIEW_DESC,
+    D3D12XBOX_SAMPLER_DESC,
+    DXGI_FORMAT,
+    D3D12Error,
+)
+
+SEED = """
+D3D12XBOX_SAMPLER_FLAG_ENABLE_MINMIP_FILTER = 0x0100
+D3D12XBOX_MINMIP_FILTER_SLOPE_2_5 = 0
+D3D12XBOX_MINMIP_FILTER_SLOPE_3   = 1
+D3D12XBOX_MINMIP_FILTER_SLOPE_4   = 2
+D3D12XBOX_MINMIP_FILTER_SLOPE_5   = 3
+D3D12XBOX_MINMIP_FILTER_SLOPE_8   = 4
+D3D12XBOX_MINMIP_FILTER_SLOPE_16  = 5
+D3D12XBOX_MINMIP_FILTER_SLOPE_32  = 6
+D3D12XBOX_MINMIP_FILTER_SLOPE_64  = 7
+D3D12XBOX_MINMIP_FILTER_OFFSET_1_4    = 0
+D3D12XBOX_MINMIP_FILTER_OFFSET_1_8    = 1
+D3D12XBOX_MINMIP_FILTER_OFFSET_1_16   = 2
+D3D12XBOX_MINMIP_FILTER_OFFSET_1_32   = 3
+D3D12XBOX_MINMIP_FILTER_OFFSET_1_64   = 4
+D3D12XBOX_MINMIP_FILTER_OFFSET_1_128  = 5
+D3D12XBOX_TEXTURE_LAYOUT_SWIZZLE_MODE_256B_S = 0x101
+D3D12_RESOURCE_DIMENSION_TEXTURE2D = 3
+D3D12_TEXTURE_LAYOUT_UNKNOWN = 0
+D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS = 4
+DXGI_FORMAT_SAMPLER_FEEDBACK_MIN_MIP_OPAQUE = 189
+DXGI_FORMAT_SAMPLER_FEEDBACK_MIP_REGION_USED_OPAQUE = 190
+DXGI_FORMAT_R8_UINT = 62
+DXGI_FORMAT_BC1_UNORM = 71
+"""
+
+
+@pytest.mark.parametrize(("name", "value"), re.findall(r"(\w+)\s+= (\w+)", SEED))
+def test_c_names_have_c_values(name, value):
+    assert getattr(d3d12, name) == int(value, 0)
+    assert getattr(d3d12, name).name == name
+
+
+def test_preview_numbers_mean_the_released_formats():
+    assert DXGI_FORMAT(187) is DXGI_FORMAT(189)
+    assert DXGI_FORMAT(188) is DXGI_FORMAT(190)
+    assert "189" in repr(DXGI_FORMAT(187))
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="DXGI_FORMAT_R7_UINT"):
+        d3d12.DXGI_FORMAT_R7_UINT  # noqa: B018
+
+
+def test_example_of_the_package():
+    result = doctest.testmod(d3d12)
+    assert result.attempted > 10
+    assert result.failed == 0
+
+
+def test_seed_initialiser_as_it_stands():
+    made = D3D12_RESOURCE_DESC1(
+        d3d12.D3D12_RESOURCE_DIMENSION_TEXTURE2D,
+        0,
+        4096,
+        4096,
+        1,
+        12,
+        187,
+        (1, 0),
+        d3d12.D3D12_TEXTURE_LAYOUT_UNKNOWN,
+        d3d12.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
+        (512, 256, 1),
+    )
+    assert made.Format == d3d12.DXGI_FORMAT_SAMPLER_FEEDBACK_MIN_MIP_OPAQUE
+    assert made.SamplerFeedbackMipRegion == d3d12.D3D12_MIP_REGION(512, 256, 1)
+    assert made == D3D12_RESOURCE_DESC1(
+        Width=np.int64(4096),
+        Height=4096,
+        MipLevels=12,
+        Format=189,
+        Flags=4,
+        SamplerFeedbackMipRegion=d3d12.D3D12_MIP_REGION(512, 256, 1),
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: D3D12_RESOURCE_DESC1(Width=1.5), r"DESC1\.Width: wanted int, not 1\.5"),
+        (lambda: D3D12_RESOURCE_DESC1(Width=-1), "Width"),
+        (lambda: D3D12_RESOURCE_DESC1(Format=186), "wanted DXGI_FORMAT, not 186"),
+        (lambda: D3D12_RESOURCE_DESC1(Flags=0x4000), "wanted D3D12_RESOURCE_FLAGS, not 16384"),
+        (lambda: D3D12_RESOURCE_DESC1(SamplerFeedbackMipRegion=(4, 4, 1, 1)), "MipRegion"),
+        (
+            lambda: D3D12_SHADER_RESOURCE_VIEW_DESC(
+                ViewDimension=d3d12.D3D12_UAV_DIMENSION_TEXTURE2D
+            ),
+            "wanted D3D12_SRV_DIMENSION",
+        ),
+        (lambda: D3D12_SHADER_RESOURCE_VIEW_DESC(ResourceMinLODClamp="x"), "wanted float"),
+        (lambda: D3D12XBOX_SAMPLER_DESC(MinMipSlopeU=8), "MinMipSlopeU"),
+        (lambda: D3D12XBOX_SAMPLER_DESC(BorderColor=(0, 0, 0)), "BorderColor"),
+    ],
+)
+def test_wrong_field_is_refused_by_name(make, text):
+    with pytest.raises(D3D12Error, match=text):
+        make()
