@@ -70,12 +70,25 @@ class UnitConfig:
         LINKED_RESOURCE_TYPE values: 1 OR, 2 MIN, 3 MAX, 4 the MinMip filter.
     lod : LodConfig
         Level-of-detail widths and table.
+    descriptor_entries : int
+        Decoded descriptor pairs that are held; 1 to 16.
+    word_bytes : int
+        Bytes of a memory word, a power of two from 4 to 32.
+    memory_bytes : int
+        Size of the map memory inside the unit, a power of two from 4 KiB.
+    memory_latency : int
+        Clocks from a read request of the map memory to its data: 2 is block RAM with its output
+        register.
     """
 
     swizzle_modes: frozenset[int] = frozenset({0, 1})
     resource_types: frozenset[int] = frozenset({8, 9, 10, 12, 13})
     linked_types: frozenset[int] = frozenset({1, 2, 3, 4})
     lod: LodConfig = field(default_factory=LodConfig)
+    descriptor_entries: int = 4
+    word_bytes: int = 16
+    memory_bytes: int = 1 << 16
+    memory_latency: int = 2
 
     def __post_init__(self):
         for name, legal in (
@@ -86,6 +99,26 @@ class UnitConfig:
             unknown = set(getattr(self, name)) - legal
             if unknown:
                 raise ValueError(f"{name} must be a subset of {sorted(legal)}, not {unknown}")
+        for name, low, high, power in (
+            ("descriptor_entries", 1, 16, False),
+            ("word_bytes", 4, 32, True),
+            ("memory_bytes", 1 << 12, 1 << 30, True),
+            ("memory_latency", 1, 16, False),
+        ):
+            value = getattr(self, name)
+            if not low <= value <= high or (power and value & (value - 1)):
+                kind = "a power of two " if power else ""
+                raise ValueError(f"{name} must be {kind}in {low}..{high}, not {value}")
+
+    @property
+    def axes(self) -> int:
+        """Coordinate axes of the datapath: 3 when volumes are built in, else 2."""
+        return 3 if 10 in self.resource_types else 2
+
+    @property
+    def word_log2(self) -> int:
+        """Log2 of the bytes of a memory word."""
+        return self.word_bytes.bit_length() - 1
 
 
 FULL = UnitConfig()

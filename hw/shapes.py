@@ -1,0 +1,187 @@
+"""Payload shapes of the streams between blocks; the first field of a struct is in the low bits.
+
+Every payload carries a `tag`, handed on unchanged, so that answers find their request.
+"""
+
+from amaranth.hdl import signed, unsigned
+from amaranth.lib import data
+
+from minmip.hw.config import UnitConfig
+
+__all__ = [
+    "ADDRESS_BITS",
+    "AXIS_REQUEST",
+    "AXIS_RESULT",
+    "FLOAT",
+    "SIZE_BITS",
+    "SLICE_BITS",
+    "TAG_BITS",
+    "TEXEL_BITS",
+    "address_request",
+    "address_result",
+    "coordinate_request",
+    "coordinate_result",
+    "gradient_request",
+    "gradient_result",
+    "lod_request",
+    "lod_result",
+    "rescale_request",
+    "rescale_result",
+]
+
+FLOAT = unsigned(32)
+"""A float32 bit pattern."""
+SIZE_BITS = 15
+"""A side in texels, 1 to 16384."""
+TEXEL_BITS = 14
+"""A texel coordinate, 0 to 16383."""
+SLICE_BITS = 14
+"""A slice or depth, 0 to 8191, or a count of them up to 8192."""
+ADDRESS_BITS = 48
+"""A byte address."""
+TAG_BITS = 8
+
+
+def gradient_request(cfg: UnitConfig) -> data.StructLayout:
+    """Coordinates of lanes 0, 1 and 2 of a quad."""
+    lane = data.ArrayLayout(FLOAT, cfg.axes)
+    return data.StructLayout({"uvw": data.ArrayLayout(lane, 3), "tag": TAG_BITS})
+
+
+def gradient_result(cfg: UnitConfig) -> data.StructLayout:
+    """Differences lane 1 - lane 0 and lane 2 - lane 0."""
+    vector = data.ArrayLayout(FLOAT, cfg.axes)
+    return data.StructLayout({"ddx": vector, "ddy": vector, "tag": TAG_BITS})
+
+
+def lod_request(cfg: UnitConfig) -> data.StructLayout:
+    """One lane's gradients; `size` of the view's first mip, `axes` in use (1 to 3).
+
+    `aniso` allows anisotropy, up to `2**max_aniso_log2` (0 to 4).
+    """
+    vector = data.ArrayLayout(FLOAT, cfg.axes)
+    return data.StructLayout(
+        {
+            "ddx": vector,
+            "ddy": vector,
+            "size": data.ArrayLayout(unsigned(SIZE_BITS), cfg.axes),
+            "axes": unsigned(2),
+            "aniso": unsigned(1),
+            "max_aniso_log2": unsigned(3),
+            "threshold": unsigned(3),
+            "tag": unsigned(TAG_BITS),
+        }
+    )
+
+
+def lod_result() -> data.StructLayout:
+    """LOD in S7.8 before bias; `undefined` for NaN and infinite gradients (`docs/lod.md`)."""
+    return data.StructLayout(
+        {
+            "lod": signed(16),
+            "undefined": unsigned(1),
+            "taps_log2": unsigned(3),
+            "major_is_x": unsigned(1),
+            "tag": unsigned(TAG_BITS),
+        }
+    )
+
+
+AXIS_REQUEST = data.StructLayout(
+    {
+        "coordinate": FLOAT,
+        "major": FLOAT,
+        "size": unsigned(SIZE_BITS),
+        "mode": unsigned(3),
+        "linear": unsigned(1),
+    }
+)
+"""One axis of one lane and tap: coordinate, component of the line, grid size, address mode."""
+
+AXIS_RESULT = data.StructLayout(
+    {
+        "texel": data.ArrayLayout(unsigned(TEXEL_BITS), 2),
+        "touched": data.ArrayLayout(unsigned(1), 2),
+        "weight": unsigned(8),
+    }
+)
+"""Texels t0 and t1 with their "is touched" bits, and the weight of t1 in 1/256.
+
+A texel that is not touched is 0.
+"""
+
+
+def coordinate_request(cfg: UnitConfig) -> data.StructLayout:
+    """One axis set: tap `tap` of `2**taps_log2`, TRUNC_COORD, and every axis."""
+    return data.StructLayout(
+        {
+            "axis": data.ArrayLayout(AXIS_REQUEST, cfg.axes),
+            "tap": unsigned(4),
+            "taps_log2": unsigned(3),
+            "truncate": unsigned(1),
+            "tag": unsigned(TAG_BITS),
+        }
+    )
+
+
+def coordinate_result(cfg: UnitConfig) -> data.StructLayout:
+    """Footprint of one axis set."""
+    return data.StructLayout(
+        {"axis": data.ArrayLayout(AXIS_RESULT, cfg.axes), "tag": unsigned(TAG_BITS)}
+    )
+
+
+def rescale_request(cfg: UnitConfig) -> data.StructLayout:
+    """Paired `size`, log2 `scale` per axis, linked type (0 plain), absolute mip level.
+
+    `limited_lod` is the LOD inside the view in 1/256, `base_level` the view's first level.
+    """
+    return data.StructLayout(
+        {
+            "size": data.ArrayLayout(unsigned(SIZE_BITS), cfg.axes),
+            "scale": data.ArrayLayout(unsigned(4), cfg.axes),
+            "linked": unsigned(3),
+            "mip": unsigned(4),
+            "limited_lod": unsigned(12),
+            "base_level": unsigned(4),
+            "tag": unsigned(TAG_BITS),
+        }
+    )
+
+
+def rescale_result(cfg: UnitConfig) -> data.StructLayout:
+    """Grid of the footprint, and the byte that the request writes."""
+    return data.StructLayout(
+        {
+            "grid": data.ArrayLayout(unsigned(SIZE_BITS), cfg.axes),
+            "value": unsigned(8),
+            "tag": unsigned(TAG_BITS),
+        }
+    )
+
+
+def address_request(cfg: UnitConfig) -> data.StructLayout:
+    """A map texel and its map's layout at one mip level.
+
+    `base`, `chain` (one slice or slab) and `offset` count 256 bytes; `pitch` counts texels; `z` is
+    the slice or the depth.
+    """
+    return data.StructLayout(
+        {
+            "base": unsigned(40),
+            "chain": unsigned(24),
+            "offset": unsigned(24),
+            "pitch": unsigned(SIZE_BITS),
+            "swizzled": unsigned(1),
+            "volume": unsigned(1),
+            "x": unsigned(TEXEL_BITS),
+            "y": unsigned(TEXEL_BITS),
+            "z": unsigned(SLICE_BITS),
+            "tag": unsigned(TAG_BITS),
+        }
+    )
+
+
+def address_result() -> data.StructLayout:
+    """Byte address of the texel."""
+    return data.StructLayout({"address": unsigned(ADDRESS_BITS), "tag": unsigned(TAG_BITS)})
