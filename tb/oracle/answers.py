@@ -18,7 +18,9 @@ from oracle.data import U, V
 NEAREST, LINEAR = "N", "L"
 
 
-def our_fixed_coordinate(u: np.ndarray, size: np.ndarray, linear: np.ndarray) -> np.ndarray:
+def our_fixed_coordinate(
+    u: np.ndarray, size: np.ndarray | int, linear: np.ndarray | bool
+) -> np.ndarray:
     """Texel coordinate in 1/256 by spec 02 steps 0 and 2 (RNE), where saturation plays no part."""
     steps = np.rint(u.astype(np.float64) * 2.0**32) * 2.0**-32 * size
     return np.rint(np.where(linear, steps - 0.5, steps) * 256).astype(np.int64)

@@ -10,7 +10,9 @@ FIT_ERROR = 2
 """The gradient rule below was fitted: within 2/256 of the hardware's LOD everywhere."""
 
 
-def fixed_coordinate(u: np.ndarray, size: np.ndarray, linear: np.ndarray) -> np.ndarray:
+def fixed_coordinate(
+    u: np.ndarray, size: np.ndarray | int, linear: np.ndarray | bool
+) -> np.ndarray:
     """Texel coordinate in 1/256, int64: of the texel for POINT, of the footprint for LINEAR.
 
     The coordinate is cut (floor) to 21 fraction bits, or to 8 + log2(size) if that is more. POINT

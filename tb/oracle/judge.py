@@ -176,6 +176,29 @@ def predict(ops: Ops, chosen: np.ndarray, variant: Variant, model: Model):
     return expected, small
 
 
+def rounds_to_nearest(oracle: Oracle, jobs: list[Job], model: Model = golden_model) -> np.ndarray:
+    """Ops whose rows stay when level and clamp operand are rounded to 1/256 (RNE) first, bool [n].
+
+    A model that truncates as the H200 does would look equal to it; by spec 02 ours rounds.
+    """
+    ops = Ops.of(oracle, jobs)
+    every = np.arange(len(ops))
+    rounded = [np.rint(ops.rows[:, column] * 256) / np.float32(256) for column in (LEVEL, CLAMP)]
+    level = None if jobs[0].by_gradient else rounded[0]
+    before, after = (
+        Rows.of(model(trace), op_of)
+        for trace, op_of in (
+            build.trace(ops, every),
+            build.trace(ops, every, level=level, clamp=rounded[1]),
+        )
+    )
+    same = np.bincount(before.op, minlength=len(ops)) == np.bincount(after.op, minlength=len(ops))
+    before, after = (rows.where(same[rows.op]) for rows in (before, after))
+    for name in ("mip", "x", "y", "z", "weight", "lod"):
+        same[before.op[getattr(before, name) != getattr(after, name)]] = False
+    return same
+
+
 def _numbers_differ(ops: Ops, chosen: np.ndarray) -> np.ndarray:
     """Ops whose explicit level or clamp operand truncates to another 1/256 step than it rounds."""
     differ = np.zeros(len(chosen), bool)
