@@ -118,7 +118,8 @@ class Levels:
         level = np.searchsorted(key, rows.op * 16 + rows.mip)
         level = np.minimum(level, len(key) - 1)
         known = key[level] == rows.op * 16 + rows.mip
-        agree = np.ones(ops, bool)
+        agree = np.zeros(ops, bool)
+        agree[self.op] = True
         agree[rows.op[~known]] = False
         rows, level = rows.where(known), level[known]
         order = np.argsort(level, kind="stable")

@@ -196,6 +196,10 @@ class Rows:
         pattern, start = result.pattern, result.pattern_start
         if pattern is None or start is None:
             raise ValueError("wanted a result with its sample pattern")
+        if result.error.any():
+            raise ValueError(
+                f"wanted legal requests only, error codes {set(result.error.tolist())}"
+            )
         counts = np.diff(start.astype(np.int64))
         quad = np.repeat(np.arange(len(counts)), counts)
         fields = (pattern[n].astype(np.int64) for n in ("mip", "x", "y", "z", "weight", "lod"))
