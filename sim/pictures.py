@@ -90,19 +90,19 @@ def draw_frame(path: Path, levels: np.ndarray, shade: np.ndarray, mips: int, tit
     cmap, norm = _level_colors(mips)
     color = cmap(norm(np.ma.masked_equal(levels, NOT_SAMPLED)))[..., :3]
     picture = np.where((levels < 0)[..., None], BACKGROUND, color * shade[..., None])
-    legend = max(48, height // 14)
-    figure = Figure(figsize=(width / DPI, (height + legend) / DPI), facecolor="white")
-    axes = figure.add_axes((0, legend / (height + legend), 1, height / (height + legend)))
+    legend = max(48, height // 12)
+    whole = height + legend
+    figure = Figure(figsize=(width / DPI, whole / DPI), facecolor="white")
+    axes = figure.add_axes((0, legend / whole, 1, height / whole))
     axes.set_axis_off()
     axes.imshow(picture, interpolation="nearest", aspect="auto")
-    bar = figure.add_axes(
-        (0.45, 0.6 * legend / (height + legend), 0.52, 0.3 * legend / (height + legend))
-    )
-    bar.imshow(np.arange(mips)[None, :], cmap=cmap, norm=norm, aspect="auto")
-    bar.set_yticks([])
-    bar.set_xticks(range(mips))
-    points = max(6, legend / 7)
-    bar.tick_params(labelsize=points, length=0, pad=2)
-    text = f"{title}\ncolour: finest mip level recorded for the region; grey: none"
-    figure.text(0.012, 0.5 * legend / (height + legend), text, fontsize=points, va="center")
+    # Text above the scale, in a size that fits the legend and the width.
+    points = min(legend / 6, width / 62) * 72 / DPI
+    text = f"{title}; colour: finest mip level recorded for the region, grey: none"
+    figure.text(0.02, 0.8 * legend / whole, text, fontsize=points, va="center")
+    scale = figure.add_axes((0.02, 0.36 * legend / whole, 0.96, 0.24 * legend / whole))
+    scale.imshow(np.arange(mips)[None, :], cmap=cmap, norm=norm, aspect="auto")
+    scale.set_yticks([])
+    scale.set_xticks(range(mips))
+    scale.tick_params(labelsize=points, length=0, pad=2)
     figure.savefig(path, dpi=DPI, metadata={"Software": None})
