@@ -1,0 +1,1 @@
+"""Parts that a vendor builds better than synthesis does, each with a generic twin."""
