@@ -289,10 +289,8 @@ def test_opaque_and_plain_maps_record_the_same(axes, sides, scales, array, used,
             np.testing.assert_array_equal(first, other)
     decoded = device.decode_sampler_feedback(opaque, raw=True)
     base = decoded[0] if used else decoded
-    inside = tuple(slice(n) for n in stored[::-1])
-    np.testing.assert_array_equal(
-        base[..., *inside].reshape(opaque.texels(0).shape), opaque.texels(0)
-    )
+    inside = (..., *(slice(n) for n in stored[::-1]))
+    np.testing.assert_array_equal(base[inside].reshape(opaque.texels(0).shape), opaque.texels(0))
 
 
 RESIDENT = {0: [(2, 1)], 1: [(0, 0), (1, 0), (1, 1)], 2: [(0, 0), (1, 0), (0, 1)]}

@@ -2,6 +2,7 @@
 
 import doctest
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ def test_example_of_the_package():
 
 
 def test_seed_initialiser_as_it_stands():
-    made = D3D12_RESOURCE_DESC1(
+    seed: list[Any] = [
         d3d12.D3D12_RESOURCE_DIMENSION_TEXTURE2D,
         0,
         4096,
@@ -78,38 +79,38 @@ def test_seed_initialiser_as_it_stands():
         d3d12.D3D12_TEXTURE_LAYOUT_UNKNOWN,
         d3d12.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
         (512, 256, 1),
-    )
+    ]
+    made = D3D12_RESOURCE_DESC1(*seed)
     assert made.Format == d3d12.DXGI_FORMAT_SAMPLER_FEEDBACK_MIN_MIP_OPAQUE
     assert made.SamplerFeedbackMipRegion == d3d12.D3D12_MIP_REGION(512, 256, 1)
+    fields: dict[str, Any] = {"Width": np.int64(4096), "Format": 189, "Flags": 4}
     assert made == D3D12_RESOURCE_DESC1(
-        Width=np.int64(4096),
         Height=4096,
         MipLevels=12,
-        Format=189,
-        Flags=4,
         SamplerFeedbackMipRegion=d3d12.D3D12_MIP_REGION(512, 256, 1),
+        **fields,
     )
 
 
 @pytest.mark.parametrize(
-    ("make", "text"),
+    ("structure", "field", "value", "text"),
     [
-        (lambda: D3D12_RESOURCE_DESC1(Width=1.5), r"DESC1\.Width: wanted int, not 1\.5"),
-        (lambda: D3D12_RESOURCE_DESC1(Width=-1), "Width"),
-        (lambda: D3D12_RESOURCE_DESC1(Format=186), "wanted DXGI_FORMAT, not 186"),
-        (lambda: D3D12_RESOURCE_DESC1(Flags=0x4000), "wanted D3D12_RESOURCE_FLAGS, not 16384"),
-        (lambda: D3D12_RESOURCE_DESC1(SamplerFeedbackMipRegion=(4, 4, 1, 1)), "MipRegion"),
+        (D3D12_RESOURCE_DESC1, "Width", 1.5, r"DESC1\.Width: wanted int, not 1\.5"),
+        (D3D12_RESOURCE_DESC1, "Width", -1, "Width"),
+        (D3D12_RESOURCE_DESC1, "Format", 186, "wanted DXGI_FORMAT, not 186"),
+        (D3D12_RESOURCE_DESC1, "Flags", 0x4000, "wanted D3D12_RESOURCE_FLAGS, not 16384"),
+        (D3D12_RESOURCE_DESC1, "SamplerFeedbackMipRegion", (4, 4, 1, 1), "MipRegion"),
         (
-            lambda: D3D12_SHADER_RESOURCE_VIEW_DESC(
-                ViewDimension=d3d12.D3D12_UAV_DIMENSION_TEXTURE2D
-            ),
+            D3D12_SHADER_RESOURCE_VIEW_DESC,
+            "ViewDimension",
+            d3d12.D3D12_UAV_DIMENSION_TEXTURE2D,
             "wanted D3D12_SRV_DIMENSION",
         ),
-        (lambda: D3D12_SHADER_RESOURCE_VIEW_DESC(ResourceMinLODClamp="x"), "wanted float"),
-        (lambda: D3D12XBOX_SAMPLER_DESC(MinMipSlopeU=8), "MinMipSlopeU"),
-        (lambda: D3D12XBOX_SAMPLER_DESC(BorderColor=(0, 0, 0)), "BorderColor"),
+        (D3D12_SHADER_RESOURCE_VIEW_DESC, "ResourceMinLODClamp", "x", "wanted float"),
+        (D3D12XBOX_SAMPLER_DESC, "MinMipSlopeU", 8, "MinMipSlopeU"),
+        (D3D12XBOX_SAMPLER_DESC, "BorderColor", (0, 0, 0), "BorderColor"),
     ],
 )
-def test_wrong_field_is_refused_by_name(make, text):
+def test_wrong_field_is_refused_by_name(structure, field, value, text):
     with pytest.raises(D3D12Error, match=text):
-        make()
+        structure(**{field: value})

@@ -9,7 +9,9 @@ from d3d12_objects import (
     USED,
     desc,
     map_desc,
+    one_lane,
     plain_desc,
+    sampler,
 )
 
 from minmip.sim import d3d12
@@ -208,6 +210,18 @@ def test_bytes_of_a_map_are_the_memory_itself():
     bytes_of_map[768] = 77
     assert made.read_from_subresource(3)[0, 0] == 77
     assert made.read_from_subresource(2).tolist() == np.arange(60, 120).reshape(3, 20).tolist()
+
+
+def test_cpu_writes_come_after_recorded_draws():
+    device = Device()
+    texture = device.create_committed_resource2(desc((64, 64)))
+    made = device.create_committed_resource2(plain_desc((4, 4)))
+    view = device.create_sampler_feedback_unordered_access_view_x(
+        texture, made, d3d12.D3D12_UNORDERED_ACCESS_VIEW_DESC(Format=USED)
+    )
+    device.write_sampler_feedback_level_zero(view, sampler(device), one_lane(0.1, 0.1))
+    made.write_to_subresource(np.full((4, 4), 8, np.uint8))
+    assert (made.read_from_subresource() == 8).all()
 
 
 def test_volume_texels():

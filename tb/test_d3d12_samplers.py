@@ -167,6 +167,16 @@ def test_border_colours():
     assert s_field(sampler(device, address=CLAMP, BorderColor=colours[3]), "BORDER_COLOR_TYPE") == 0
 
 
+def test_palette_has_an_end():
+    device = Device()
+    for red in range(4096):
+        sampler(device, address=BORDER, BorderColor=(red, 0, 0, 0.5))
+    with pytest.raises(D3D12Error, match="palette has 4096 border colours, all taken"):
+        sampler(device, address=BORDER, BorderColor=(4096, 0, 0, 0.5))
+    known = sampler(device, address=BORDER, BorderColor=(4095, 0, 0, 0.5))
+    assert s_field(known, "BORDER_COLOR_PTR") == 4095
+
+
 SLOPES = [Fraction(5, 2), 3, 4, 5, 8, 16, 32, 64]
 OFFSETS = [Fraction(1, 4 << code) for code in range(6)]
 

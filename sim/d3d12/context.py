@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -176,9 +176,7 @@ class Context:
         filtered = everything[len(everything) - len(draw) :]
         return filtered.astype(np.float32) / np.float32(256)
 
-    def decode_sampler_feedback(
-        self, feedback: Resource, *, raw: bool = False
-    ) -> np.ndarray | list[np.ndarray]:
+    def decode_sampler_feedback(self, feedback: Resource, *, raw: bool = False) -> Any:
         """Decode a whole opaque feedback map, after all earlier draws.
 
         Parameters
@@ -191,11 +189,11 @@ class Context:
         Returns
         -------
         numpy.ndarray or list of numpy.ndarray
-            uint8, (slices,) (depth,) (height,) width, slices only for more than one. MinMip: one
-            array, mip levels, 0xFF where nothing was sampled. MipRegionUsed: a list with one array
-            per mip of the paired texture, 0xFF used and 0 not used. Sizes are ceil(paired /
-            region), halved per mip; where the hardware rounds down and has no texel (paired sizes
-            that are no multiple of the region), the last ones hold 0xFF or 0.
+            uint8 [(slices,) (depth,) (height,) width], slices only for more than one. MinMip: one
+            array of mip levels, 0xFF where nothing was sampled. MipRegionUsed: a list with one
+            array for each mip of the paired texture, 0xFF used and 0 not used. Sizes are
+            ceil(paired / region), halved per mip; where the hardware rounds down and has no texel
+            (paired sizes that are no multiple of the region), the last ones hold 0xFF or 0.
         """
         if not isinstance(feedback, Resource) or feedback.desc.Format not in FEEDBACK_FORMATS:
             raise D3D12Error("only an opaque feedback map can be decoded")

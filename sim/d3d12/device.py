@@ -29,8 +29,6 @@ from minmip.sim.trace import Result, Trace
 
 __all__ = ["Device"]
 
-PALETTE_ENTRIES = 4096
-
 
 class Device(Context):
     """A model of ID3D12Device8 with the Xbox extensions and of its one command list.
@@ -167,8 +165,6 @@ class Device(Context):
         index = self._palette.index(desc.BorderColor) if known else len(self._palette)
         made = sampler(desc, index)
         if made.border_color is not None and not known:
-            if index == PALETTE_ENTRIES:
-                raise D3D12Error(f"more than {PALETTE_ENTRIES} border colours")
             self._palette.append(made.border_color)
         return made
 

@@ -31,6 +31,7 @@ REDUCTION_SHIFT, COMPARISON = 7, 1
 # Border colours that have a BORDER_COLOR_TYPE of their own; others need the palette.
 BORDER_COLOR_TYPES = {(0.0, 0.0, 0.0, 0.0): 0, (0.0, 0.0, 0.0, 1.0): 1, (1.0, 1.0, 1.0, 1.0): 2}
 
+PALETTE_ENTRIES = 4096
 SMALLEST_BIAS, LARGEST_BIAS = -16.0, 15.99
 LARGEST_LOD = 0xFFF
 MIP_POINT, MIP_LINEAR = 1, 2
@@ -119,6 +120,8 @@ def sampler(desc: D3D12_SAMPLER_DESC | D3D12XBOX_SAMPLER_DESC, palette_index: in
         "BORDER_COLOR_TYPE": border_type,
     }
     if border_type == BORDER_PALETTE:
+        if palette_index >= PALETTE_ENTRIES:
+            raise D3D12Error(f"the palette has {PALETTE_ENTRIES} border colours, all taken")
         fields["BORDER_COLOR_PTR"] = palette_index
     if isinstance(desc, D3D12XBOX_SAMPLER_DESC) and desc.Flags & ENABLE_MINMIP_FILTER:
         if border_type == BORDER_PALETTE:
