@@ -14,7 +14,7 @@ class Gradient:
     dx: tuple
     dy: tuple
     filters: tuple  # min, mag, mip
-    mip0: tuple  # (x set, y set) of used map texels, or None
+    mip0: tuple | None  # (x set, y set) of used map texels
     mip1: tuple | None
     minmip: tuple  # (value decoded, (x set, y set))
     shift: tuple = (0, 0)  # 1/256 texel
@@ -114,12 +114,12 @@ def gradient_trace(vector, kind):
         LOD_BIAS=vector.bias,
         MAX_ANISO_RATIO=vector.aniso,
     )
-    quad = dict(
-        opcode=2,
-        uvw=[(a + 0.5 + d / 256) / 16 for a, d in zip(vector.at, vector.shift, strict=True)],
-        ddx=[c / 16 for c in vector.dx],
-        ddy=[c / 16 for c in vector.dy],
-    )
+    quad = {
+        "opcode": 2,
+        "uvw": [(a + 0.5 + d / 256) / 16 for a, d in zip(vector.at, vector.shift, strict=True)],
+        "ddx": [c / 16 for c in vector.dx],
+        "ddy": [c / 16 for c in vector.dy],
+    }
     return t, trace(t, s, [quad], fill=0xFF if kind == MIN else 0)
 
 
@@ -136,7 +136,12 @@ class Texel:
 
 def level(x, y, lod, size, slice=0.0):
     """Explicit-level quad at the centre of paired texel (x, y)."""
-    return dict(opcode=3, uvw=[(x + 0.5) / size[0], (y + 0.5) / size[1]], lod=lod, slice=slice)
+    return {
+        "opcode": 3,
+        "uvw": [(x + 0.5) / size[0], (y + 0.5) / size[1]],
+        "lod": lod,
+        "slice": slice,
+    }
 
 
 def _explicit_minmip():
@@ -171,14 +176,14 @@ def _implicit():
         x, y = 32 * rx + 16, 32 * ry + 16
         corners = [(x, y), (x + g, y), (x, y + g), (x + g, y + g)]
         uvw = [[c / 2048 for c in corner] for corner in corners]
-        quad = dict(opcode=1, uvw=uvw, lod=bias, exec_mask=15)
+        quad = {"opcode": 1, "uvw": uvw, "lod": bias, "exec_mask": 15}
         yield Texel(t, sampler(WRAP, mip=NEAR), quad, (0, rx, ry, 0), value << 3)
 
 
 def _odd_sizes():
     t = image((65, 65), kind=MIN, scales=(2, 2), view=(0, 6), SW_MODE=0)
     for u, lod, tx in [(0.749, 0, 11), (28 / 65, 2, 6)]:
-        quad = dict(opcode=3, uvw=[u, u], lod=lod)
+        quad = {"opcode": 3, "uvw": [u, u], "lod": lod}
         yield Texel(t, sampler(CLAMP, mip=NEAR), quad, (0, tx, tx, 0), lod << 3)
     for width, texels in [
         (15, [(2, 3), (0, 1), (0, 0)]),

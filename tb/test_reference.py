@@ -1,5 +1,7 @@
 """The second reading alone, against the worked numbers of spec 02 to 05."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from acceptance_vectors import GRADIENTS, TEXELS, gradient_trace
@@ -117,8 +119,8 @@ def test_lod_clamps_of_the_spec(level, view_clamp, lod_in_view, mips, by_operand
     """8 mips, view 1..6, sampler 1.2..4, trilinear; clamps in the view's space."""
     t = image((128, 128), view=(1, 6), MIN_LOD=0 if by_operand else int(view_clamp * 256))
     s = sampler(mip=2, min_lod=307, max_lod=1024)
-    quad = dict(opcode=3, uvw=[0.3, 0.3], lod=level)
-    answer = run(trace(t, s, [quad | dict(clamp=view_clamp) if by_operand else quad]))
+    quad = {"opcode": 3, "uvw": [0.3, 0.3], "lod": level}
+    answer = run(trace(t, s, [quad | {"clamp": view_clamp} if by_operand else quad]))
     view = decode_image(t)
     assert sorted({row[1] - 1 for row in answer.pattern}) == mips
     assert {lod.limit_to_view(row[6], view) for row in answer.pattern} == {lod_in_view * 256}
@@ -163,17 +165,18 @@ def test_equal_lengths_follow_dy():
 def test_special_gradients_take_the_maximum():
     t, s = image((16, 16), view=(0, 4)), sampler(mip=1, max_lod=700)
     quads = [
-        dict(opcode=2, uvw=[0.1, 0.1], ddx=[value, 0], ddy=[0, 0.1]) for value in (np.nan, np.inf)
+        {"opcode": 2, "uvw": [0.1, 0.1], "ddx": [value, 0], "ddy": [0, 0.1]}
+        for value in (np.nan, np.inf)
     ]
     # The third component of a 2D texture is not used.
-    quads.append(dict(opcode=2, uvw=[0.1, 0.1], ddx=[1 / 16, 0, np.nan], ddy=[0, 1 / 16]))
+    quads.append({"opcode": 2, "uvw": [0.1, 0.1], "ddx": [1 / 16, 0, np.nan], "ddy": [0, 1 / 16]})
     assert [row[6] for row in run(trace(t, s, quads)).pattern] == [700, 700, 0]
 
 
 def test_a_saturated_lod_takes_no_bias():
     t, s = image((16, 16), view=(0, 4)), sampler(mip=1)
-    still = dict(opcode=1, uvw=[0.1, 0.1], lod=14.0, exec_mask=1)
-    moving = still | dict(uvw=[[0, 0], [1 / 16, 0], [0, 1 / 16], [0, 0]])
+    still = {"opcode": 1, "uvw": [0.1, 0.1], "lod": 14.0, "exec_mask": 1}
+    moving = still | {"uvw": [[0, 0], [1 / 16, 0], [0, 1 / 16], [0, 0]]}
     assert [row[6] for row in run(trace(t, s, [still, moving])).pattern] == [0, 14 * 256]
 
 
@@ -226,11 +229,11 @@ def test_acceptance_texels(texel):
 def filter_row(row, u, **fields):
     """Type 4 on a one-row map of two texels, slope 5, offset 1/64 unless told."""
     t = image((2, 1), kind=READ, SW_MODE=0)
-    codes = dict(MINMIP_SLOPE_U=3, MINMIP_OFFSET_U=4, MINMIP_SLOPE_V=3, MINMIP_OFFSET_V=4)
+    codes = {"MINMIP_SLOPE_U": 3, "MINMIP_OFFSET_U": 4, "MINMIP_SLOPE_V": 3, "MINMIP_OFFSET_V": 4}
     memory = np.zeros(256, np.uint8)
     memory[:2] = [8 * v for v in row]
     s = sampler(CLAMP, mag=LINEAR, **(codes | fields))
-    return run(trace(t, s, [dict(uvw=[u, 0.5])], memory=memory)).filtered[0][0] / 256
+    return run(trace(t, s, [{"uvw": [u, 0.5]}], memory=memory)).filtered[0][0] / 256
 
 
 @pytest.mark.parametrize(
@@ -301,12 +304,12 @@ def test_layout_example_256b_s():
 
 def test_layout_example_bc1():
     """4096x4096, region 512x256: 8x16 map; chains of 12 and of 5 mips; arrays."""
-    region = dict(kind=USED, scales=(9, 8))
-    mips, total = chain(image((4096, 4096), mips=12, **region))
+    bc1 = partial(image, (4096, 4096), kind=USED, scales=(9, 8))
+    mips, total = chain(bc1(mips=12))
     assert ([mip[2] for mip in mips], total) == ([(11 - i) * 256 for i in range(12)], 3072)
-    mips, total = chain(image((4096, 4096), mips=5, **region))
+    mips, total = chain(bc1(mips=5))
     assert ([mip[2] for mip in mips], total) == ([(4 - i) * 256 for i in range(5)], 1280)
-    assert chain(image((4096, 4096), mips=12, type=13, slices=(1, 6), **region))[1] == 7 * 3072
+    assert chain(bc1(mips=12, type=13, slices=(1, 6)))[1] == 7 * 3072
     t = decode_image(image((4096, 4096), kind=MIN, scales=(9, 8), BASE_ADDRESS=3))
     assert layout.total_bytes(t) == 256
     assert all(

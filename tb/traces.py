@@ -1,6 +1,7 @@
 """Small traces made by hand: descriptors by meaning instead of by field, quads by list."""
 
 import numpy as np
+
 from minmip.sim.descriptor_words import S_FIELDS, S_WORDS, T_FIELDS, T_WORDS, pack
 from minmip.sim.trace import FLAG_CLAMP, Trace
 
@@ -9,44 +10,46 @@ WRAP, MIRROR, CLAMP, MIRROR_ONCE, BORDER, MIRROR_ONCE_BORDER = 0, 1, 2, 3, 6, 7
 POINT, LINEAR, ANISO_POINT, ANISO_LINEAR = range(4)
 
 
-def image(size, *, kind=None, type=9, scales=(0, 0, 0), view=(0, 0), mips=1, slices=(0, 0), **t):
+def image(
+    size, *, kind=None, type=9, scales: tuple = (), view=(0, 0), mips=1, slices=(0, 0), **t: int
+):
     """T# words; `kind` is the linked type or None, `mips` those of the map, `view` levels.
 
     `slices` is the view's (first, last); other fields by their names in spec 01.
     """
     width, height, depth = (*size, 1, 1)[:3]
-    fields = dict(
-        WIDTH=width - 1,
-        HEIGHT=height - 1,
-        DEPTH=depth - 1 if type == 10 else slices[1],
-        BASE_ARRAY=slices[0],
-        TYPE=type,
-        BASE_LEVEL=view[0],
-        LAST_LEVEL=view[1],
-        MAX_MIP=mips - 1,
-        FORMAT=5,
-        RESOURCE_LEVEL=1,
-        SW_MODE=1,
-    )
+    fields = {
+        "WIDTH": width - 1,
+        "HEIGHT": height - 1,
+        "DEPTH": depth - 1 if type == 10 else slices[1],
+        "BASE_ARRAY": slices[0],
+        "TYPE": type,
+        "BASE_LEVEL": view[0],
+        "LAST_LEVEL": view[1],
+        "MAX_MIP": mips - 1,
+        "FORMAT": 5,
+        "RESOURCE_LEVEL": 1,
+        "SW_MODE": 1,
+    }
     if kind is not None:
         names = ("WIDTH_SCALE", "HEIGHT_SCALE", "DEPTH_SCALE")
-        fields |= dict(LINKED_RESOURCE=1, LINKED_RESOURCE_TYPE=kind)
-        fields |= dict(zip(names, (*scales, 0, 0), strict=False))
+        fields |= {"LINKED_RESOURCE": 1, "LINKED_RESOURCE_TYPE": kind}
+        fields |= dict(zip(names, (*scales, 0, 0, 0), strict=False))
     return pack(T_FIELDS, T_WORDS, **(fields | t))
 
 
 def sampler(address=CLAMP, mag=POINT, min=POINT, mip=0, *, max_lod=4095, min_lod=0, **s):
     """S# words; one address mode for all axes; LODs and bias in 1/256; other fields by name."""
-    fields = dict(
-        CLAMP_X=address,
-        CLAMP_Y=address,
-        CLAMP_Z=address,
-        XY_MAG_FILTER=mag,
-        XY_MIN_FILTER=min,
-        MIP_FILTER=mip,
-        MIN_LOD=min_lod,
-        MAX_LOD=max_lod,
-    )
+    fields = {
+        "CLAMP_X": address,
+        "CLAMP_Y": address,
+        "CLAMP_Z": address,
+        "XY_MAG_FILTER": mag,
+        "XY_MIN_FILTER": min,
+        "MIP_FILTER": mip,
+        "MIN_LOD": min_lod,
+        "MAX_LOD": max_lod,
+    }
     return pack(S_FIELDS, S_WORDS, **(fields | s))
 
 
@@ -60,7 +63,7 @@ def per_lane(values, width, fill=0.0):
     return array
 
 
-def trace(t, s, quads, memory=4096, fill=0, memory_base=0):
+def trace(t, s, quads, memory: int | np.ndarray = 4096, fill=0, memory_base=0):
     """Trace from one T#, one S# and a list of dicts, one per quad.
 
     Keys: opcode, uvw (one for all lanes or four), and optionally ddx, ddy, lod, clamp, slice (one

@@ -15,6 +15,12 @@ ONE = 1 << TAP_BITS
 LIMIT = 1 << 15  # step 0 saturates here
 
 
+def modulo_signed(value, modulus):
+    """Remainder with the sign of the value. (Only 16.8's saturation could tell it from others.)"""
+    rest = abs(value) % modulus
+    return -rest if value < 0 else rest
+
+
 def request_coordinate(pattern, mode):
     """Step 0: float32 bits -> 2^-32, once per request."""
     periodic = mode in (WRAP, MIRROR)
@@ -26,7 +32,7 @@ def request_coordinate(pattern, mode):
         return (-10 if is_negative(pattern) else 10) << COORD_BITS
     fixed = to_fixed(pattern, COORD_BITS)
     if periodic:
-        return fixed % (2 << COORD_BITS)
+        return modulo_signed(fixed, 2 << COORD_BITS)
     return clamp(fixed, -LIMIT << COORD_BITS, LIMIT << COORD_BITS)
 
 
@@ -46,7 +52,7 @@ def reduce_range(u, mode):
     if mode == WRAP:
         return u % ONE
     if mode == MIRROR:
-        return u % (2 * ONE)
+        return modulo_signed(u, 2 * ONE)
     return clamp(u, -10 * ONE, 10 * ONE)
 
 
