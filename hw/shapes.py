@@ -4,7 +4,7 @@ Every payload carries a `tag`, handed on unchanged, so that answers find their r
 """
 
 from amaranth.hdl import signed, unsigned
-from amaranth.lib import data
+from amaranth.lib import data, enum
 
 from minmip.hw.config import UnitConfig
 
@@ -12,19 +12,26 @@ __all__ = [
     "ADDRESS_BITS",
     "AXIS_REQUEST",
     "AXIS_RESULT",
+    "CLIENT_BITS",
     "FLOAT",
     "SIZE_BITS",
     "SLICE_BITS",
     "TAG_BITS",
     "TEXEL_BITS",
+    "MemoryOp",
     "address_request",
     "address_result",
+    "clear_request",
+    "clear_result",
     "coordinate_request",
     "coordinate_result",
     "gradient_request",
     "gradient_result",
+    "host_request",
+    "host_response",
     "lod_request",
     "lod_result",
+    "memory_request",
     "rescale_request",
     "rescale_result",
 ]
@@ -40,6 +47,17 @@ SLICE_BITS = 14
 ADDRESS_BITS = 48
 """A byte address."""
 TAG_BITS = 8
+CLIENT_BITS = 2
+"""Which client of the host port asks; above the tag on the way to the memory port."""
+
+
+class MemoryOp(enum.IntEnum, shape=unsigned(2)):
+    """What an operation makes of a byte and its operand."""
+
+    MIN = 0
+    MAX = 1
+    OR = 2
+    SET = 3
 
 
 def gradient_request(cfg: UnitConfig) -> data.StructLayout:
@@ -185,3 +203,61 @@ def address_request(cfg: UnitConfig) -> data.StructLayout:
 def address_result() -> data.StructLayout:
     """Byte address of the texel."""
     return data.StructLayout({"address": unsigned(ADDRESS_BITS), "tag": unsigned(TAG_BITS)})
+
+
+def memory_request(cfg: UnitConfig) -> data.StructLayout:
+    """One operation on the bytes of a memory word that `mask` names; no answer follows.
+
+    `address` counts memory words from byte address 0.
+    """
+    return data.StructLayout(
+        {
+            "op": MemoryOp,
+            "address": unsigned(ADDRESS_BITS - cfg.word_log2),
+            "data": data.ArrayLayout(unsigned(8), cfg.word_bytes),
+            "mask": unsigned(cfg.word_bytes),
+        }
+    )
+
+
+def host_request(cfg: UnitConfig, client_bits: int = 0) -> data.StructLayout:
+    """Read a memory word, after writing the bytes that `mask` names: 0 reads only.
+
+    `tag` holds `client_bits` more bits between the clients' switch and the memory port.
+    """
+    return data.StructLayout(
+        {
+            "address": unsigned(ADDRESS_BITS - cfg.word_log2),
+            "data": data.ArrayLayout(unsigned(8), cfg.word_bytes),
+            "mask": unsigned(cfg.word_bytes),
+            "tag": unsigned(TAG_BITS + client_bits),
+        }
+    )
+
+
+def host_response(cfg: UnitConfig, client_bits: int = 0) -> data.StructLayout:
+    """Word after the request; `error`: outside the memory, nothing written, `data` is 0."""
+    return data.StructLayout(
+        {
+            "data": data.ArrayLayout(unsigned(8), cfg.word_bytes),
+            "error": unsigned(1),
+            "tag": unsigned(TAG_BITS + client_bits),
+        }
+    )
+
+
+def clear_request() -> data.StructLayout:
+    """Fill `length` bytes from byte address `start` with `value`."""
+    return data.StructLayout(
+        {
+            "start": unsigned(ADDRESS_BITS),
+            "length": unsigned(32),
+            "value": unsigned(8),
+            "tag": unsigned(TAG_BITS),
+        }
+    )
+
+
+def clear_result() -> data.StructLayout:
+    """Every byte is in memory; `error`: some lay outside it and were left out."""
+    return data.StructLayout({"error": unsigned(1), "tag": unsigned(TAG_BITS)})
