@@ -1,0 +1,145 @@
+"""Lattice ECP5: a platform that overrides the vendor parts with its hard blocks.
+
+Pins and parameters follow Lattice's primitives (FPGA-TN-02204 memory, FPGA-TN-02205 DSP) as Yosys
+and nextpnr use them.
+"""
+
+from amaranth.hdl import C, Cat, ClockSignal, Const, Instance, Module, Signal, Value
+
+__all__ = ["get_block_ram", "get_multiplier"]
+
+_SHAPES = ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1))
+"""Rows and bits that one block RAM can have."""
+_CELLS = 1024 * 18
+"""Bits of a block RAM, as 1024 rows of two 9-bit bytes."""
+
+
+def get_block_ram(part):
+    """Build a `BlockRam` of DP16KD blocks side by side, or PDPW16KD up to 512 rows."""
+    for rows, width in _SHAPES:
+        if part.depth <= rows:
+            break
+    else:
+        raise ValueError(f"depth must be at most 16384 on ECP5, not {part.depth}")
+    m = Module()
+    write_data, read_data = Value.cast(part.write_data), Value.cast(part.read_data)
+    for low in range(0, part.width, width):
+        bits = min(width, part.width - low)
+        output = Signal(width, name=f"output{low}")
+        m.d.comb += read_data[low : low + bits].eq(output)
+        ports = _wide_pins if width == 36 else _narrow_pins
+        m.submodules[f"ram{low}"] = Instance(
+            "PDPW16KD" if width == 36 else "DP16KD",
+            **ports(part, width, write_data[low : low + bits], output),
+            **_contents(part.init, width, low),
+        )
+    return m
+
+
+def _narrow_pins(part, width, data, output):
+    """Port A writes and port B reads, 1 to 18 bits."""
+    shift = {18: 4, 9: 3, 4: 2, 2: 1, 1: 0}[width]
+    # In rows of 18 bits the lowest address pins of the writing port enable the two bytes.
+    enables = C(3, 4) if width == 18 else C(0, shift)
+    return {
+        "p_DATA_WIDTH_A": width,
+        "p_DATA_WIDTH_B": width,
+        "p_REGMODE_A": "NOREG",
+        "p_REGMODE_B": "OUTREG",
+        "p_GSR": "DISABLED",
+        "i_CLKA": ClockSignal(),
+        "i_CLKB": ClockSignal(),
+        "i_CEA": C(1),
+        "i_CEB": C(1),
+        "i_OCEA": C(1),
+        "i_OCEB": C(1),
+        "i_WEA": part.write_en,
+        "i_WEB": C(0),
+        "i_RSTA": C(0),
+        "i_RSTB": C(0),
+        **_pins("i_ADA", Cat(enables, part.write_addr), 14),
+        **_pins("i_ADB", Cat(C(0, shift), part.read_addr), 14),
+        **_pins("i_DIA", data, 18),
+        **_pins("i_CSA", C(0, 3), 3),
+        **_pins("i_CSB", C(0, 3), 3),
+        **_pins("o_DOB", output, width),
+    }
+
+
+def _wide_pins(part, width, data, output):
+    """The 36-bit form with a write port W and a read port R."""
+    return {
+        "p_DATA_WIDTH_W": 36,
+        "p_DATA_WIDTH_R": 36,
+        "p_REGMODE": "OUTREG",
+        "p_GSR": "DISABLED",
+        "i_CLKW": ClockSignal(),
+        "i_CLKR": ClockSignal(),
+        "i_CEW": part.write_en,
+        "i_CER": C(1),
+        "i_OCER": C(1),
+        "i_RST": C(0),
+        **_pins("i_BE", C(15, 4), 4),
+        **_pins("i_ADW", part.write_addr, 9),
+        **_pins("i_ADR", Cat(C(0, 5), part.read_addr), 14),
+        **_pins("i_DI", data, 36),
+        **_pins("i_CSW", C(0, 3), 3),
+        **_pins("i_CSR", C(0, 3), 3),
+        **_pins("o_DO", output, width),
+    }
+
+
+def _pins(prefix, value, count):
+    """One keyword argument of `Instance` per pin; pins above the value are 0."""
+    value = Value.cast(value)
+    return {f"{prefix}{n}": value[n] if n < len(value) else C(0) for n in range(count)}
+
+
+def _contents(init, width, low):
+    """INITVAL parameters: 16 rows of 18 bits each, 20 bits apart.
+
+    Rows narrower than 9 bits leave each byte's ninth bit empty.
+    """
+    cells = 0
+    for address, row in enumerate(init):
+        piece = row >> low & ((1 << width) - 1)
+        place = address * width
+        cells |= piece << (place if width >= 9 else place // 8 * 9 + place % 8)
+    parameters = {}
+    for index in range(_CELLS // (16 * 18)):
+        rows = [cells >> 18 * (16 * index + row) & 0x3FFFF for row in range(16)]
+        value = sum(row << 20 * n for n, row in enumerate(rows))
+        parameters[f"p_INITVAL_{index:02X}"] = Const(value, 320)
+    return parameters
+
+
+def get_multiplier(part):
+    """Build a `Multiplier` of one MULT18X18D."""
+    m = Module()
+    product = Signal(36)
+    m.submodules.multiplier = Instance(
+        "MULT18X18D",
+        p_REG_INPUTA_CLK="CLK0",
+        p_REG_INPUTB_CLK="CLK0",
+        p_REG_PIPELINE_CLK="CLK0" if part.pipeline else "NONE",
+        p_REG_OUTPUT_CLK="CLK0",
+        p_GSR="DISABLED",
+        i_CLK0=ClockSignal(),
+        i_CE0=C(1),
+        i_RST0=C(0),
+        i_SIGNEDA=C(int(part.a_shape.signed)),
+        i_SIGNEDB=C(int(part.b_shape.signed)),
+        i_SOURCEA=C(0),
+        i_SOURCEB=C(0),
+        **_pins("i_A", _extended(part.a), 18),
+        **_pins("i_B", _extended(part.b), 18),
+        **_pins("o_P", product, 36),
+    )
+    m.d.comb += part.p.eq(product)
+    return m
+
+
+def _extended(value):
+    """18 bits with the value's sign."""
+    sign = value[-1] if value.shape().signed else C(0)
+    return Cat(value, sign.replicate(18 - len(value)))
