@@ -38,7 +38,6 @@ def filter_kernel(
     image: Image,
     sampler: Sampler,
     layout: MapLayout,
-    memory_base: int,
 ) -> Kernel:
     """Corners and weights of lanes; the map itself is not read.
 
@@ -50,6 +49,8 @@ def filter_kernel(
         Array slice (0 for volumes).
     row : int64 [n]
         Row of the layout; `image` and `sampler` hold the rows already taken.
+    layout : MapLayout
+        Its bases count from the memory's start.
     """
     count = len(row)
     bilinear = sampler.mag_filter & 1 == 1
@@ -83,7 +84,7 @@ def filter_kernel(
     for corner in range(8):
         side = [corner >> axis & 1 for axis in range(3)]
         x, y, z = (texel[:, axis, side[axis]] for axis in range(3))
-        offset[:, corner] = texel_address(layout, row, np.zeros_like(row), x, y, z) - memory_base
+        offset[:, corner] = texel_address(layout, row, np.zeros_like(row), x, y, z)
         valid[:, corner] = np.logical_and.reduce([inside[:, i, side[i]] for i in range(3)])
     return Kernel(np.where(valid, offset, 0), valid, weight)
 

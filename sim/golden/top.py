@@ -79,7 +79,11 @@ def run(
         Called with the number of quads done since the last call.
     """
     memory = trace.memory.copy()
-    images, layouts = decode_image(trace.t_sharp, config, trace.memory_base, len(memory))
+    # No descriptor addresses a memory that starts beyond 48 bits.
+    base = min(trace.memory_base, 1 << 48)
+    images, layouts = decode_image(trace.t_sharp, config, base, len(memory))
+    # From here on addresses count from the memory's start.
+    layouts.base -= base
     samplers = decode_sampler(trace.s_sharp)
     quads = len(trace)
     filtered = np.zeros((quads, 4), np.uint16)
@@ -144,7 +148,6 @@ def _plan(trace: Trace, block: slice, images, samplers, layouts, config, want_pa
         lane_image,
         lane_sampler,
         layouts,
-        trace.memory_base,
     )
     filter_quad, filter_lane = quad, lane
 
@@ -174,16 +177,13 @@ def _plan(trace: Trace, block: slice, images, samplers, layouts, config, want_pa
     linked = lane_image.linked[samples.lane] > 0
     feedback = np.flatnonzero(linked)
     at = samples.lane[feedback]
-    offset = (
-        texel_address(
-            layouts,
-            t_index[quad[at]],
-            np.where(lane_image.linked[at] == LINKED_OR, samples.mip[feedback], 0),
-            samples.x[feedback],
-            samples.y[feedback],
-            samples.z[feedback],
-        )
-        - trace.memory_base
+    offset = texel_address(
+        layouts,
+        t_index[quad[at]],
+        np.where(lane_image.linked[at] == LINKED_OR, samples.mip[feedback], 0),
+        samples.x[feedback],
+        samples.y[feedback],
+        samples.z[feedback],
     )
     beat = quad[at] * BEATS_PER_QUAD + samples.tap[feedback] * 2 + samples.slot[feedback]
     value = map_value(choice.limited, lane_image)[at]
