@@ -7,7 +7,7 @@ import numpy as np
 
 from minmip.sim.frontend.camera import Camera, Orthographic, Perspective
 from minmip.sim.frontend.errors import SceneError
-from minmip.sim.frontend.gltf_document import Document, number, vector
+from minmip.sim.frontend.gltf_document import Document, number, to_float32, vector
 
 __all__ = ["file_camera", "placed_nodes"]
 
@@ -24,12 +24,12 @@ def placed_nodes(document: Document) -> list[tuple[Any, np.ndarray]]:
         roots = _indices(scene.nodes, "nodes of the scene")
     else:
         nodes = gltf.nodes or []
-        children = [
+        below = {
             child
             for index in range(len(nodes))
             for child in _indices(document.item("nodes", index, "the file").children, "children")
-        ]
-        roots = [index for index in range(len(nodes)) if index not in set(children)]
+        }
+        roots = [index for index in range(len(nodes)) if index not in below]
 
     placed = []
     seen = set()
@@ -42,8 +42,7 @@ def placed_nodes(document: Document) -> list[tuple[Any, np.ndarray]]:
         seen.add(index)
         with np.errstate(over="ignore", invalid="ignore"):
             world = parent @ _local(node, f"nodes[{index}]")
-        if not np.isfinite(world).all():
-            raise SceneError(f"nodes[{index}] must have a finite transform, but it overflows")
+        to_float32(world, f"nodes[{index}]: entries of its transform to world space")
         placed.append((node, world))
         children = _indices(node.children, f"nodes[{index}].children")
         stack.extend((child, world) for child in reversed(children))
@@ -123,11 +122,11 @@ def _projection(camera: Any, what: str) -> Perspective | Orthographic:
         fov = number(shape.yfov, f"{what}.yfov")
         near = number(shape.znear, f"{what}.znear")
         far = float("inf") if shape.zfar is None else number(shape.zfar, f"{what}.zfar")
-        if not (0 < fov < pi and 0 < near < far):
+        if not (0 < fov / 2 < pi / 2 and 0 < near < far):
             raise SceneError(
                 f"{what} must have 0 < yfov < pi and 0 < znear < zfar, not {fov}, {near}, {far}"
             )
-        return Perspective(fov=fov, near=near, far=far)
+        return _usable(Perspective(fov=fov, near=near, far=far), what)
     if camera.type == "orthographic" and camera.orthographic is not None:
         shape = camera.orthographic
         ymag = number(shape.ymag, f"{what}.ymag")
@@ -137,5 +136,12 @@ def _projection(camera: Any, what: str) -> Perspective | Orthographic:
             raise SceneError(
                 f"{what} must have ymag > 0 and 0 <= znear < zfar, not {ymag}, {near}, {far}"
             )
-        return Orthographic(ymag=ymag, near=near, far=far)
+        return _usable(Orthographic(ymag=ymag, near=near, far=far), what)
     raise SceneError(f"{what} must be perspective or orthographic, not {camera.type!r:.40}")
+
+
+def _usable(projection: Any, what: str) -> Any:
+    """The projection, if its numbers are not so small or large that its matrix overflows."""
+    with np.errstate(all="ignore"):
+        to_float32(projection.matrix(1.0), f"{what}: entries of its projection matrix")
+    return projection
