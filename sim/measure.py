@@ -16,7 +16,7 @@ from minmip.sim.golden.descriptor import decode_image, decode_sampler
 from minmip.sim.golden.lod import LOD_MAX, LOD_MIN, gradient_lod
 from minmip.sim.golden.numbers import bits_of
 
-__all__ = ["lod_error", "measure_all"]
+__all__ = ["SEED", "lod_error", "measure_all", "octave_error"]
 
 SEED = 20261130
 BLOCK = 1 << 16
@@ -68,6 +68,30 @@ def lod_error(count: int, seed: int, *, max_aniso_log2: int = 0) -> dict[str, fl
     return {"worst": worst, "correct": right / count}
 
 
+def octave_error(step: int = 1) -> dict[str, float | bool]:
+    """LOD of every `step`-th float32 in 1..2 along one axis of a 1x1 texture.
+
+    Returns
+    -------
+    dict
+        `worst`: largest error in 1/256; `monotonic`: whether it never falls.
+    """
+    images, _ = decode_image(pack(T_FIELDS, T_WORDS, TYPE=8)[None], FULL, 0, 0)
+    samplers = decode_sampler(pack(S_FIELDS, S_WORDS)[None])
+    worst, last, monotonic = 0.0, 0, True
+    for start in range(0, 1 << 23, BLOCK):
+        bits = 0x3F800000 + np.arange(start, start + BLOCK, step, np.int64)[:, None]
+        rows = np.zeros(len(bits), np.int64)
+        lod = gradient_lod(
+            bits, np.zeros_like(bits), images.take(rows), samplers.take(rows), FULL.lod
+        ).lod
+        exact = 256 * np.log2(bits[:, 0].astype(np.uint32).view(np.float32).astype(np.float64))
+        worst = max(worst, float(np.abs(lod - exact).max()))
+        monotonic = monotonic and bool((np.diff(lod, prepend=last) >= 0).all())
+        last = lod[-1]
+    return {"worst": worst, "monotonic": monotonic}
+
+
 def _exact_lod(scaled: np.ndarray, max_aniso_log2: int) -> np.ndarray:
     """Spec 02 in float64: `scaled` [n, 4] is dXu, dXv, dYu, dYv in texels."""
     xu, xv, yu, yv = scaled.T
@@ -110,6 +134,11 @@ def measure_all(*, quick: bool, say: Callable[[str], object]) -> None:
             f"{lod['worst']:.4f}/256, correctly rounded {100 * lod['correct']:.3f} % "
             f"({time.perf_counter() - start:.0f} s)"
         )
+    octave = octave_error(step=256 if quick else 1)
+    say(
+        f"LOD along an axis, {'every 256th' if quick else 'every'} float32 of an octave: largest "
+        f"error {octave['worst']:.4f}/256, {'' if octave['monotonic'] else 'NOT '}monotonic"
+    )
     size = (480, 270) if quick else (1920, 1080)
     runs = 1 if quick else 3
     for kind in ("minmip", "used"):
