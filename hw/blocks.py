@@ -1,0 +1,51 @@
+"""Every block that stands alone: the list that the commands and the benches share.
+
+A new block adds one line to `BLOCKS`.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from minmip.hw.config import FULL, UnitConfig
+
+__all__ = ["BLOCKS", "PRESETS", "make_block"]
+
+PRESETS = {
+    "full": FULL,
+    "2d": UnitConfig(resource_types=frozenset({8, 9, 12, 13})),  # no volumes: two axes
+}
+"""Named parameter sets."""
+
+
+def _block(path: str, *arguments) -> Callable:
+    """Constructor at `module:Class` of `minmip.hw`, with fixed arguments or else the parameters.
+
+    The import is late, so that one block can be built while another is being written.
+    """
+
+    def make(cfg: UnitConfig):
+        module, _, name = path.partition(":")
+        constructor = getattr(import_module(f"minmip.hw.{module}"), name)
+        return constructor(*arguments) if arguments else constructor(cfg)
+
+    return make
+
+
+BLOCKS: dict[str, Callable] = {
+    "stage": _block("lib.stage:Stage", 32),
+    "queue": _block("lib.queue:Queue", 32, 16),
+}
+"""Block name to its constructor from a `UnitConfig`."""
+
+
+def make_block(name: str, cfg: UnitConfig = FULL):
+    """Build a block by its name.
+
+    Raises
+    ------
+    ValueError
+        When there is no such block.
+    """
+    if name not in BLOCKS:
+        raise ValueError(f"there is no block {name!r}; there are {', '.join(sorted(BLOCKS))}")
+    return BLOCKS[name](cfg)
