@@ -12,7 +12,9 @@ __all__ = [
     "ADDRESS_BITS",
     "AXIS_REQUEST",
     "AXIS_RESULT",
+    "BLOCK_BITS",
     "CLIENT_BITS",
+    "CODE_BITS",
     "FLOAT",
     "SIZE_BITS",
     "SLICE_BITS",
@@ -23,8 +25,10 @@ __all__ = [
     "address_result",
     "clear_request",
     "clear_result",
+    "control",
     "coordinate_request",
     "coordinate_result",
+    "descriptor_request",
     "gradient_request",
     "gradient_result",
     "host_request",
@@ -46,6 +50,10 @@ SLICE_BITS = 14
 """A slice or depth, 0 to 8191, or a count of them up to 8192."""
 ADDRESS_BITS = 48
 """A byte address."""
+BLOCK_BITS = ADDRESS_BITS - 8
+"""An address in blocks of 256 bytes."""
+CODE_BITS = 5
+"""An error code, 0 to 31."""
 TAG_BITS = 8
 CLIENT_BITS = 2
 """Which client of the host port asks; above the tag on the way to the memory port."""
@@ -261,3 +269,77 @@ def clear_request() -> data.StructLayout:
 def clear_result() -> data.StructLayout:
     """Every byte is in memory; `error`: some lay outside it and were left out."""
     return data.StructLayout({"error": unsigned(1), "tag": unsigned(TAG_BITS)})
+
+
+def descriptor_request() -> data.StructLayout:
+    """The words of a T# and an S#, word 0 first, and two flags of the request (spec 01)."""
+    return data.StructLayout(
+        {
+            "t_sharp": data.ArrayLayout(unsigned(32), 8),
+            "s_sharp": data.ArrayLayout(unsigned(32), 4),
+            "offset": unsigned(1),
+            "gather": unsigned(1),
+            "tag": unsigned(TAG_BITS),
+        }
+    )
+
+
+def control(cfg: UnitConfig) -> data.StructLayout:
+    """A decoded descriptor pair, with what every later block needs of it.
+
+    `code` is the error code; unless it is 0 the other fields but `tag` mean nothing. `linked` is
+    the linked type, 0 for a plain texture.
+
+    The paired texture: `size` and `view_size` (of mip 0 and of the view's first mip; 1 on axes not
+    in use), log2 `scale` to the map, coordinate `axes` (1 to 3), slices and levels of the view,
+    `view_min_lod` in 1/256.
+
+    The sampler: address modes `clamp`; `aniso` when gradients are anisotropic, with up to
+    `2**max_aniso_log2` taps; LODs and bias in 1/256; `mip_filter` 0 none, 1 point, 2 or 3 linear.
+    `filter_slope2` (twice the slope) and `filter_offset` (in 1/256): the MinMip filter's U and
+    "V or W".
+
+    The map, which only linked requests have: `base`, `chain` (one slice or slab) and `mip_offset`
+    count 256 bytes, offsets of mips that the map has not are 0. `columns` is the number of block
+    columns of mip 0 less one, so the pitch of mip l is `((columns >> l) + 1) << b` texels, with b =
+    8 in LINEAR, 4 in 256B_S and 3 in 256B_S volumes.
+    """
+    axes = cfg.axes
+    offset = address_request(cfg)["offset"].shape
+    return data.StructLayout(
+        {
+            "code": unsigned(CODE_BITS),
+            "linked": unsigned(3),
+            "axes": unsigned(2),
+            "is_array": unsigned(1),
+            "size": data.ArrayLayout(unsigned(SIZE_BITS), axes),
+            "view_size": data.ArrayLayout(unsigned(SIZE_BITS), axes),
+            "scale": data.ArrayLayout(unsigned(4), axes),
+            "first_slice": unsigned(SLICE_BITS),
+            "last_slice": unsigned(SLICE_BITS),
+            "base_level": unsigned(4),
+            "last_level": unsigned(4),
+            "view_min_lod": unsigned(12),
+            "clamp": data.ArrayLayout(unsigned(3), axes),
+            "aniso": unsigned(1),
+            "max_aniso_log2": unsigned(3),
+            "threshold": unsigned(3),
+            "truncate": unsigned(1),
+            "min_lod": unsigned(12),
+            "max_lod": unsigned(12),
+            "lod_bias": signed(14),
+            "mag_linear": unsigned(1),
+            "min_linear": unsigned(1),
+            "z_linear": unsigned(1),
+            "mip_filter": unsigned(2),
+            "filter_slope2": data.ArrayLayout(unsigned(8), 2),
+            "filter_offset": data.ArrayLayout(unsigned(7), 2),
+            "swizzled": unsigned(1),
+            "volume": unsigned(1),
+            "base": unsigned(BLOCK_BITS),
+            "columns": unsigned(11),
+            "chain": unsigned(24),
+            "mip_offset": data.ArrayLayout(offset, 16),
+            "tag": unsigned(TAG_BITS),
+        }
+    )
