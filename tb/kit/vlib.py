@@ -1,0 +1,117 @@
+"""A block as a fast simulation: its Verilog, verilated, with golden columns in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from amaranth.hdl import Shape
+from amaranth.lib import stream
+from amaranth.lib.wiring import In
+
+from kit.packing import pack, unpack
+from minmip.hw.build import verilog
+from minmip.sim.runners.verilator import Model, Port, Run, Traffic
+
+__all__ = ["TRAFFIC", "VerilatedBlock", "assert_columns_equal", "stream_ports"]
+
+TRAFFIC = {
+    "full": Traffic(),
+    "random valid": Traffic(valid=0.5),
+    "random ready": Traffic(ready=0.5),
+    "both": Traffic(valid=0.4, ready=0.4, longest=3),
+    "long stalls": Traffic(valid=0.02, ready=0.02, longest=150),
+}
+"""Traffic modes of every bench."""
+
+
+def stream_ports(block):
+    """Split a block's members: input streams, output streams (name to payload shape), ports."""
+    streams: dict[str, dict[str, Any]] = {"in": {}, "out": {}}
+    ports: dict[str, dict[str, int]] = {"in": {}, "out": {}}
+
+    def walk(signature, path):
+        for name, member in signature.members.items():
+            inward = member.flow == In  # members of an In interface come already turned round
+            full = "__".join((*path, str(name)))
+            if member.is_port:
+                ports["in" if inward else "out"][full] = Shape.cast(member.shape).width
+            elif isinstance(member.signature, stream.Signature):
+                streams["in" if inward else "out"][full] = member.signature.members["payload"].shape
+            else:
+                walk(member.signature, (*path, str(name)))
+
+    walk(block.signature, ())
+    return streams["in"], streams["out"], ports["in"], ports["out"]
+
+
+class VerilatedBlock:
+    """The model of a block, `model`, and the shapes of its streams.
+
+    The same Verilog is compiled once and kept under `.build`.
+    """
+
+    def __init__(self, block, name: str, platform=None):
+        self.inputs, self.outputs, ports, probes = stream_ports(block)
+        self.model = Model(
+            verilog(block, name, platform),
+            name,
+            [Port(stream_name, Shape.cast(s).width) for stream_name, s in self.inputs.items()],
+            [Port(stream_name, Shape.cast(s).width) for stream_name, s in self.outputs.items()],
+            [Port(port, width) for port, width in ports.items()],
+            [Port(port, width) for port, width in probes.items()],
+        )
+        self.model.reset()
+
+    def run(
+        self,
+        columns: Mapping[str, object],
+        expected: Mapping[str, int] | int,
+        *,
+        traffic: str | Traffic | Mapping[str, Traffic] = "full",
+        seed: int = 1,
+        quiet: int = 256,
+        max_cycles: int | None = None,
+    ) -> tuple[dict[str, Any], Run]:
+        """Send golden columns by stream name; return the columns of the outputs, and the `Run`.
+
+        `expected` beats (of every output, or by name) must come, no more and no fewer, and none may
+        change or fall while it waits: an AssertionError says which rule was broken.
+        """
+        beats = {name: pack(self.inputs[name], column) for name, column in columns.items()}
+        if isinstance(expected, int):
+            expected = dict.fromkeys(self.outputs, expected)
+        run = self.model.run(
+            beats,
+            expected,
+            traffic=TRAFFIC[traffic] if isinstance(traffic, str) else traffic,
+            seed=seed,
+            quiet=quiet,
+            max_cycles=max_cycles,
+        )
+        for name, rows in beats.items():
+            assert run.taken[name] == len(rows), f"{name}: took {run.taken[name]} of {len(rows)}"
+        for name, count in expected.items():
+            assert run.given[name] == count, f"{name}: {run.given[name]} beats, not {count}"
+        for name, count in run.broken.items():
+            assert count == 0, f"{name}: {count} beats changed or fell before they were taken"
+        columns_out = {name: unpack(self.outputs[name], run.results[name]) for name in expected}
+        return columns_out, run
+
+
+def assert_columns_equal(actual, wanted, path: str = "") -> None:
+    """Compare columns of any depth; name the field and the first beat that differs."""
+    if isinstance(wanted, Mapping):
+        for name, column in wanted.items():
+            assert_columns_equal(actual[name], column, f"{path}.{name}" if path else str(name))
+        return
+    wanted, actual = np.asarray(wanted), np.asarray(actual)
+    assert actual.shape == wanted.shape, f"{path}: shape {actual.shape}, not {wanted.shape}"
+    if not np.array_equal(actual, wanted):
+        first = tuple(np.argwhere(actual != wanted)[0])
+        count = int((actual != wanted).sum())
+        raise AssertionError(
+            f"{path}: {count} of {actual.size} differ, first at {[int(i) for i in first]}: "
+            f"{actual[first]}, wanted {wanted[first]}"
+        )
