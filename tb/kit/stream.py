@@ -55,16 +55,25 @@ def simulate(
                 yield from [False] * rng.randint(1, traffic.longest)
             yield True
 
+    def late(clock):
+        if clock > timeout:
+            counts = {name: f"{len(got)} of {expected[name]}" for name, got in received.items()}
+            raise AssertionError(f"no end after {timeout} clocks: {counts}")
+
     def source(name):
         async def testbench(ctx):
             stream, willing = port(name), gate(traffic.valid, name)
+            clock = 0
             for beat in beats[name]:
                 ctx.set(stream.valid, 0)
                 while not next(willing):
                     await ctx.tick()
                 ctx.set(Value.cast(stream.payload), beat)
                 ctx.set(stream.valid, 1)
-                await ctx.tick().until(stream.ready)
+                ready = False
+                while not ready:
+                    _, _, ready = await ctx.tick().sample(stream.ready)
+                    late(clock := clock + 1)
             ctx.set(stream.valid, 0)
 
         return testbench
@@ -72,13 +81,14 @@ def simulate(
     def sink(name):
         async def testbench(ctx):
             stream, willing = port(name), gate(traffic.ready, name)
-            held, spare = None, extra
+            held, spare, clock = None, extra, 0
             while spare:
                 ready = next(willing)
                 ctx.set(stream.ready, ready)
                 _, _, valid, payload = await ctx.tick().sample(
                     stream.valid, Value.cast(stream.payload)
                 )
+                late(clock := clock + 1)
                 assert held is None or valid, f"{name}: valid fell before the transfer"
                 assert held in (None, payload), f"{name}: payload changed before the transfer"
                 held = payload if valid and not ready else None
@@ -88,11 +98,6 @@ def simulate(
                     spare -= 1
 
         return testbench
-
-    async def watchdog(ctx):
-        await ctx.tick().repeat(timeout)
-        counts = {name: f"{len(got)} of {expected[name]}" for name, got in received.items()}
-        raise AssertionError(f"no end after {timeout} clocks: {counts}")
 
     async def settings(ctx):
         for name, value in (ports or {}).items():
@@ -105,7 +110,6 @@ def simulate(
         simulator.add_testbench(source(name))
     for name in expected:
         simulator.add_testbench(sink(name))
-    simulator.add_testbench(watchdog, background=True)
     simulator.run()
     for name, got in received.items():
         assert len(got) == expected[name], f"{name}: {len(got)} beats, not {expected[name]}"
