@@ -28,7 +28,7 @@ class Maker:
 
     def __init__(self):
         self.data = bytearray()
-        self.json = {
+        self.json: dict = {
             "asset": {"version": "2.0"},
             "buffers": [{"byteLength": 0}],
             "bufferViews": [],

@@ -257,7 +257,7 @@ def test_deep_and_branching_node_trees(tmp_path):
     maker.json["nodes"] = [{"children": [i + 1]} for i in range(5000)] + [{"mesh": 0}]
     assert len(load_gltf(maker.save(tmp_path)).primitives) == 1
     maker.json["scenes"] = [{"nodes": [0]}]
-    maker.json["nodes"][5000]["children"] = [3]
+    set_in(maker.json, "nodes.5000.children", [3])
     assert "nodes must be a tree, but nodes[3] is reached twice" in refused(maker.save(tmp_path))
     # Each node twice the child of the one before: 2**40 paths, refused at the first repetition.
     maker.json["nodes"] = [{"children": [i + 1, i + 1]} for i in range(40)] + [{"mesh": 0}]

@@ -8,7 +8,7 @@ import pytest
 from gltf_maker import SQUARE, SQUARE_INDICES, SQUARE_UV, Maker, png, textured_square
 
 from minmip.sim.frontend import SceneError, Texture, load_gltf, render_quads
-from minmip.sim.frontend.camera import BoxCamera, Orthographic, Perspective
+from minmip.sim.frontend.camera import BoxCamera, Camera, Orthographic, Perspective
 from minmip.sim.frontend.gltf import DEFAULT_TEXTURE
 from minmip.sim.frontend.scene import NO_TEXTURE
 
@@ -113,8 +113,8 @@ def test_other_textures_of_a_material(tmp_path):
     maker.image(2, 2)
     maker.add("textures", source=1)
     base = maker.json["materials"][0]
-    glossy = {"extensions": {"KHR_materials_pbrSpecularGlossiness": {"diffuseTexture": None}}}
-    glossy["extensions"]["KHR_materials_pbrSpecularGlossiness"]["diffuseTexture"] = {"index": 1}
+    diffuse = {"diffuseTexture": {"index": 1}}
+    glossy = {"extensions": {"KHR_materials_pbrSpecularGlossiness": diffuse}}
     for material, width in (
         ({**base, "normalTexture": {"index": 1}}, 64),
         ({**base, **glossy}, 64),
@@ -299,6 +299,7 @@ def test_cameras(tmp_path):
     maker.json["cameras"] = [{"type": "perspective", "perspective": {"yfov": 1.0, "znear": 0.5}}]
     maker.add("nodes", camera=0, translation=[0, 0, 4], scale=[3, 1, 2])
     camera = load_gltf(maker.save(tmp_path)).camera
+    assert isinstance(camera, Camera)
     assert camera.projection == Perspective(fov=1.0, near=0.5)
     np.testing.assert_allclose(camera.pivot, 0, atol=1e-12)
     np.testing.assert_allclose(camera.view @ [1, 2, 3, 1], [1, 2, -1, 1])  # the scale is left out
@@ -310,6 +311,7 @@ def test_cameras(tmp_path):
     ]
     maker.json["nodes"][1]["translation"] = [0.5, 0.5, 0]
     camera = load_gltf(maker.save(tmp_path)).camera
+    assert isinstance(camera, Camera)
     assert camera.projection == Orthographic(ymag=2, near=0, far=9)
     np.testing.assert_array_equal(camera.pivot, [0.5, 0.5, 0])  # inside the box: it pans
 

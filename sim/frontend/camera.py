@@ -7,13 +7,22 @@ visible is -w <= x <= w, -w <= y <= w, 0 <= z <= w. Matrices are float64 and mul
 from dataclasses import dataclass
 from itertools import product
 from math import cos, isinf, radians, sin, tan
+from typing import Protocol
 
 import numpy as np
 
-__all__ = ["BoxCamera", "Camera", "Orthographic", "Perspective", "look_at"]
+__all__ = ["AnyCamera", "BoxCamera", "Camera", "Orthographic", "Perspective", "look_at"]
 
 STEP = radians(3)
 """How far a camera goes round its pivot from one frame to the next."""
+
+
+class AnyCamera(Protocol):
+    """What a scene needs of a camera."""
+
+    def matrix(self, aspect: float, frame: int) -> np.ndarray:
+        """World space to clip space, float64 [4, 4], for a frame of width / height = `aspect`."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)

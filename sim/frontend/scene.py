@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from minmip.sim.frontend.camera import BoxCamera, Camera
+from minmip.sim.frontend.camera import AnyCamera
 from minmip.sim.frontend.errors import SceneError
 
 __all__ = [
@@ -155,7 +155,7 @@ class Scene:
         What the primitives refer to.
     primitives : sequence of Primitive
         The parts that stand still, in submission order.
-    camera : Camera or BoxCamera
+    camera : Camera, BoxCamera or the like
         Where it is seen from, per frame.
     animate : callable
         Phase in 0..1 (periodic) to the primitives that move; they are drawn last.
@@ -164,7 +164,7 @@ class Scene:
     name: str
     textures: Sequence[Texture]
     primitives: Sequence[Primitive]
-    camera: Camera | BoxCamera
+    camera: AnyCamera
     animate: Callable[[float], Sequence[Primitive]] = field(default=_nothing_moves)
 
     def frame(self, frame: int, frames: int) -> list[Primitive]:
