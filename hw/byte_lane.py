@@ -17,7 +17,7 @@ class ByteLane(wiring.Component):
     memory's latency L:
 
     ======= ======================================================================================
-    1       `hit` says which of the operations before it wrote the same byte.
+    1, 2    `hit` says which of the operations before it wrote the same byte.
     1..L-1  While the memory answers, the result of a hit is carried along: the operation d before
             is at `result` in stage L + 3 - d.
     L       Base: the hit of distance 3, what is carried, or the byte of the memory.
@@ -38,7 +38,8 @@ class ByteLane(wiring.Component):
     Members
     -------
     hit : In(latency + 3)
-        Stage 1. Bit d - 1: the operation d before this one writes this byte of the same word.
+        Bit d - 1: the operation d before this one writes this byte of the same word. Stage 1, but
+        bit 0 in stage 2.
     read : In(8)
         Stage `latency`. Byte from the memory.
     op : In(MemoryOp)
@@ -67,12 +68,12 @@ class ByteLane(wiring.Component):
         m = Module()
         latency, result = self.latency, self.result
         hit = [
-            delay(m, self.hit[distance - 1], stage - 1, name=f"hit{distance}")
-            for distance, stage in (
-                (1, latency + 1),
-                (2, latency + 2),
-                *((distance, latency + 3 - distance) for distance in range(3, latency + 3)),
-                (latency + 3, 1),
+            delay(m, self.hit[distance - 1], clocks, name=f"hit{distance}")
+            for distance, clocks in (
+                (1, latency - 1),
+                (2, latency + 1),
+                *((distance, latency + 2 - distance) for distance in range(3, latency + 3)),
+                (latency + 3, 0),
             )
         ]
 

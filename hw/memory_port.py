@@ -8,19 +8,11 @@ from minmip.hw.byte_lane import ByteLane
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
 from minmip.hw.map_memory import MapMemorySignature
-from minmip.hw.shapes import (
-    ADDRESS_BITS,
-    CLIENT_BITS,
-    MemoryOp,
-    host_request,
-    host_response,
-    memory_request,
-)
+from minmip.hw.memory_window import BLOCK_BITS, MemoryWindow
+from minmip.hw.shapes import CLIENT_BITS, MemoryOp, host_request, host_response, memory_request
 
-__all__ = ["BLOCK_BITS", "MemoryPort"]
+__all__ = ["MemoryPort"]
 
-BLOCK_BITS = ADDRESS_BITS - 8
-"""The start and the limit of the memory count blocks of 256 bytes."""
 _CHUNK = 6
 """Address bits that are compared in one clock."""
 
@@ -94,32 +86,40 @@ class MemoryPort(wiring.Component):
         last = latency + 3
         memory, lanes = self.memory, self.cfg.word_bytes
 
-        # Stages -2 to 0.
+        # Stages -3 to 0.
         request, valid, is_host, tag = self._accept(m)
-        equal = self._find_equal(m, request.address, last)
-        address, inside = self._place(m, request.address)
-        valid = delay(m, valid, 2, name="valid", reset_less=False)
-        is_host = delay(m, is_host, 2, name="is_host")
-        mask = delay(m, request.mask, 2, name="mask")
-        live = valid & inside
-
-        # The bytes that each stage writes.
-        writes = [mask & live.replicate(lanes)]
-        for stage in range(1, last + 1):
-            writes.append(delay(m, writes[-1], 1, name=f"writes{stage}", reset_less=False))
+        equal = self._compare(m, request.address, last)
+        m.submodules.window = window = MemoryWindow(self.cfg)
+        valid = delay(m, valid, 1, name="valid", reset_less=False)
         m.d.comb += [
+            window.base.eq(self.base),
+            window.limit.eq(self.limit),
+            window.address.eq(request.address),
             memory.read_en.eq(valid),
-            memory.read_addr.eq(address),
-            memory.write_mask.eq(writes[last]),
-            memory.write_addr.eq(delay(m, address, last, name="address")),
+            memory.read_addr.eq(window.place),
+            memory.write_addr.eq(delay(m, window.place, last, name="place")),
         ]
 
-        op = delay(m, request.op, latency + 2, name="op")
-        operand = delay(m, request.data, latency + 2, name="operand")
-        mask = delay(m, mask, latency, name="operand_mask")
+        # Stages 1 and 2: the bytes that the operation writes.
+        valid = delay(m, valid, 1, name="valid_read", reset_less=False)
+        live = delay(m, valid & window.inside, 1, name="live", reset_less=False)
+        mask = delay(m, request.mask, 3, name="mask")
+        writes = {2: mask & live.replicate(lanes)}
+        for stage in range(3, last + 1):
+            writes[stage] = delay(m, writes[stage - 1], 1, name=f"writes{stage}", reset_less=False)
+        m.d.comb += memory.write_mask.eq(writes[last])
+
+        op = delay(m, request.op, latency + 1, name="op")
+        operand = delay(m, request.data, latency + 1, name="operand")
+        mask = delay(m, request.mask, latency + 1, name="operand_mask")
+        next_equal = delay(m, equal[1], 1, name="next_equal")
         for index in range(lanes):
             m.submodules[f"lane{index}"] = lane = ByteLane(latency)
-            hit = Cat(equal[n] & writes[n + 1][index] for n in range(last))
+            # The operation just before is known to write when this one is in stage 1.
+            hit = Cat(
+                next_equal & writes[2][index],
+                (equal[distance] & writes[distance][index] for distance in range(2, last + 1)),
+            )
             # OR with 0 leaves the byte as it is.
             lane_op = Mux(mask[index], op, MemoryOp.OR)
             lane_operand = Mux(mask[index], operand[index], 0)
@@ -131,13 +131,14 @@ class MemoryPort(wiring.Component):
                 memory.write_data[index].eq(lane.result),
             ]
 
-        m.d.sync += self.dropped.eq(valid & ~is_host & ~inside)
-        answered = delay(m, valid & is_host, last, name="answered", reset_less=False)
-        inside = delay(m, inside, last, name="inside")
+        is_host = delay(m, is_host, 2, name="is_host")
+        m.d.sync += self.dropped.eq(valid & ~is_host & ~window.inside)
+        answered = delay(m, valid & is_host, last - 1, name="answered", reset_less=False)
+        inside = delay(m, live, last - 2, name="inside")
         m.d.sync += [
             self.o_host.valid.eq(answered),
             self.o_host.payload.error.eq(~inside),
-            self.o_host.payload.tag.eq(delay(m, tag, last + 2, name="tag")),
+            self.o_host.payload.tag.eq(delay(m, tag, last + 1, name="tag")),
         ]
         for index in range(lanes):
             byte = self.o_host.payload.data[index]
@@ -147,7 +148,7 @@ class MemoryPort(wiring.Component):
     def _accept(self, m):
         """Let one of the two requesters in.
 
-        Returns the operation in stage -2, whether there is one, whether it is the host's, and the
+        Returns the operation in stage -1, whether there is one, whether it is the host's, and the
         host's tag.
         """
         host_turn = Signal(init=1)  # unless it had the clock before
@@ -166,49 +167,41 @@ class MemoryPort(wiring.Component):
         with m.Elif(~self.idle):
             m.d.sync += left.eq(left - 1)
 
-        host = self.i_host.payload
-        request = Signal(memory_request(self.cfg), reset_less=True)
-        m.d.sync += request.eq(self.i.payload)
-        with m.If(take_host):
-            m.d.sync += [
-                request.op.eq(MemoryOp.SET),
-                request.address.eq(host.address),
-                request.data.eq(host.data),
-                request.mask.eq(host.mask),
-            ]
+        # Stage -2: both are here and the choice too, so that one register picks the whole word.
         valid = delay(m, self.i.valid | self.i_host.valid, 1, name="taken", reset_less=False)
         is_host = delay(m, take_host, 1, name="taken_host")
-        return request, valid, is_host, delay(m, host.tag, 1, name="taken_tag")
+        own = delay(m, self.i.payload, 1, name="own")
+        host = delay(m, self.i_host.payload, 1, name="host")
+        picked = Signal(memory_request(self.cfg))
+        m.d.comb += picked.eq(own)
+        with m.If(is_host):
+            m.d.comb += [
+                picked.op.eq(MemoryOp.SET),
+                picked.address.eq(host.address),
+                picked.data.eq(host.data),
+                picked.mask.eq(host.mask),
+            ]
 
-    def _find_equal(self, m, address, distances):
-        """Compare an address of stage -2 with the ones before it: a bit per distance, in stage 0.
+        return (
+            delay(m, picked, 1, name="request"),
+            delay(m, valid, 1, name="request_valid", reset_less=False),
+            delay(m, is_host, 1, name="request_host"),
+            delay(m, host.tag, 1, name="request_tag"),
+        )
+
+    def _compare(self, m, address, distances):
+        """Compare an address of stage -1 with the ones before it: a bit per distance, in stage 0.
 
         The address within `memory_bytes` is enough: of two places with the same one, at most one
         lies in the memory.
         """
-        low = address[: len(self.memory.read_addr)]
-        equal = []
-        older = low
+        low = older = address[: len(self.memory.read_addr)]
+        equal = {}
         for distance in range(1, distances + 1):
             older = delay(m, older, 1, name=f"older{distance}")
             chunks = Cat(
                 low[at : at + _CHUNK] == older[at : at + _CHUNK]
                 for at in range(0, len(low), _CHUNK)
             )
-            chunks = delay(m, chunks, 1, name=f"equal_chunks{distance}")
-            equal.append(delay(m, chunks.all(), 1, name=f"equal{distance}"))
+            equal[distance] = delay(m, chunks, 1, name=f"equal{distance}").all()
         return equal
-
-    def _place(self, m, address):
-        """Place an address of stage -2 in the memory: address and whether inside, in stage 0."""
-        word_bits = 8 - self.cfg.word_log2  # of the words in a block
-        block_bits = len(self.memory.read_addr) - word_bits
-        word = delay(m, address[:word_bits], 1, name="word")
-        block = delay(m, address[word_bits:], 1, name="block")
-
-        # Stage -1.
-        place = delay(m, (block - self.base)[:BLOCK_BITS], 1, name="place")
-        below = delay(m, block < self.base, 1, name="below")
-        above = delay(m, block >= self.limit, 1, name="above")
-        word = delay(m, word, 1, name="word_placed")
-        return Cat(word, place[:block_bits]), ~(below | above | place[block_bits:].any())
