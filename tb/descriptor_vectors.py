@@ -1,0 +1,150 @@
+"""Requests for the descriptor decode, and what the golden model makes of them."""
+
+import random
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from kit.vlib import assert_columns_equal
+from random_traces import image_words, sampler_words
+
+from minmip.hw.config import UnitConfig
+from minmip.sim.descriptor_words import S_FIELDS, S_WORDS, T_FIELDS, T_WORDS, pack, unpack
+from minmip.sim.golden.descriptor import decode_image, decode_sampler, legality
+from minmip.sim.golden.lod import anisotropic
+from minmip.sim.trace import FLAG_GATHER, FLAG_OFFSET
+
+MEMORY_BASE, MEMORY_BYTES = 0x12_3456_7800, 1 << 16
+"""Where the maps of `random_pairs` mostly fit."""
+
+
+@dataclass
+class Pairs:
+    """Descriptor pairs: uint32 [n, 8] and [n, 4]."""
+
+    image: np.ndarray
+    sampler: np.ndarray
+
+    def __len__(self):
+        return len(self.image)
+
+
+def random_pairs(seed: int, count: int, memory_bytes: int = MEMORY_BYTES) -> Pairs:
+    """Legal, illegal and wholly random pairs, near the memory's ends too."""
+    r = random.Random(seed)
+    images, samplers = [], []
+    for _ in range(count):
+        if r.random() < 0.05:
+            images.append(np.array([r.getrandbits(32) for _ in range(T_WORDS)], np.uint32))
+        else:
+            linked = r.choice([1, 1, 2, 3, 4, 4, None])
+            size = memory_bytes if r.random() < 0.8 else r.choice([256, 1 << 30, 1 << 47])
+            images.append(image_words(r, linked, MEMORY_BASE, size))
+        samplers.append(sampler_words(r))
+    return Pairs(np.stack(images), np.stack(samplers))
+
+
+def large_maps() -> Pairs:
+    """The largest and smallest maps of each layout and type, with few and many mips."""
+    common = {"FORMAT": 5, "RESOURCE_LEVEL": 1, "LINKED_RESOURCE": 1, "LINKED_RESOURCE_TYPE": 1}
+    kinds = ((8, 0), (9, 0), (10, 8191), (12, 8191), (13, 8191), (10, 0))
+    sides = ((16383, 16383), (16383, 0), (0, 16383), (16382, 8191), (0, 0))
+    names = ("SW_MODE", "TYPE", "DEPTH", "WIDTH", "HEIGHT", "MAX_MIP", "LAST_LEVEL")
+    images = [
+        dict(zip(names, (mode, *kind, *side, last, last), strict=True))
+        for mode, kind, side, last in product((0, 1), kinds, sides, (0, 1, 6, 13, 14, 15))
+    ]
+    words = np.stack([pack(T_FIELDS, T_WORDS, **common, **fields) for fields in images])
+    return Pairs(words, np.repeat(pack(S_FIELDS, S_WORDS)[None], len(words), axis=0))
+
+
+def request_columns(pairs: Pairs, index: np.ndarray, flags: np.ndarray) -> dict:
+    """Columns of `descriptor_request` for pairs by index, with flags as in a trace."""
+    return {
+        "t_sharp": pairs.image[index],
+        "s_sharp": pairs.sampler[index],
+        "offset": flags & FLAG_OFFSET != 0,
+        "gather": flags & FLAG_GATHER != 0,
+        "tag": np.arange(len(index)) & 255,
+    }
+
+
+def golden_control(
+    pairs: Pairs, config: UnitConfig, memory_base: int = MEMORY_BASE, memory_bytes=MEMORY_BYTES
+) -> dict:
+    """Columns of `control` without code and tag, by pair."""
+    image, layout = decode_image(pairs.image, config, memory_base, memory_bytes)
+    sampler = decode_sampler(pairs.sampler)
+    axes = config.axes
+    scales = unpack(T_FIELDS, pairs.image)
+    box_log2 = np.where(layout.swizzled, np.where(layout.volume, 3, 4), 8)
+    return {
+        "linked": image.linked,
+        "axes": image.axes,
+        "is_array": image.is_array,
+        "size": image.size[:, :axes],
+        "view_size": image.view_size[:, :axes],
+        "scale": np.stack(
+            [scales[f"{side}_SCALE"] for side in ("WIDTH", "HEIGHT", "DEPTH")[:axes]], axis=-1
+        ),
+        "first_slice": image.first_slice,
+        "last_slice": image.last_slice,
+        "base_level": image.base_level,
+        "last_level": image.last_level,
+        "view_min_lod": image.min_lod,
+        "clamp": sampler.clamp[:, :axes],
+        "aniso": anisotropic(image, sampler),
+        "max_aniso_log2": sampler.max_aniso_log2,
+        "threshold": sampler.aniso_threshold,
+        "truncate": sampler.trunc_coord,
+        "min_lod": sampler.min_lod,
+        "max_lod": sampler.max_lod,
+        "lod_bias": sampler.lod_bias,
+        "mag_linear": sampler.mag_filter & 1,
+        "min_linear": sampler.min_filter & 1,
+        "z_linear": sampler.z_linear & (axes == 3),
+        "mip_filter": sampler.mip_filter,
+        "filter_slope2": sampler.slope2,
+        "filter_offset": sampler.offset,
+        "swizzled": layout.swizzled,
+        "volume": layout.volume,
+        "base": layout.base >> 8,
+        "columns": (layout.pitch[:, 0] >> box_log2) - 1,
+        "chain": layout.chain_bytes >> 8,
+        "mip_offset": layout.offset >> 8,
+    }
+
+
+MAP_FIELDS = ("swizzled", "volume", "base", "columns", "chain", "mip_offset", "scale")
+"""What only linked requests have."""
+
+
+def golden_codes(
+    pairs: Pairs,
+    index: np.ndarray,
+    flags: np.ndarray,
+    config: UnitConfig,
+    memory_base: int = MEMORY_BASE,
+    memory_bytes: int = MEMORY_BYTES,
+) -> np.ndarray:
+    """Error code of each request."""
+    image, _ = decode_image(pairs.image, config, memory_base, memory_bytes)
+    sampler = decode_sampler(pairs.sampler)
+    return legality(image.take(index), sampler.take(index), flags)
+
+
+def assert_control_equal(actual: dict, control: dict, index: np.ndarray, codes: np.ndarray) -> int:
+    """Compare answers with `golden_control` and `golden_codes`; return the legal ones compared."""
+    assert_columns_equal(
+        {"code": actual["code"], "tag": actual["tag"]},
+        {"code": codes, "tag": np.arange(len(index)) & 255},
+    )
+    legal = np.flatnonzero(codes == 0)
+    rows = index[legal]
+    linked = control["linked"][rows] > 0
+    for name, column in control.items():
+        chosen = linked if name in MAP_FIELDS else slice(None)
+        assert_columns_equal(
+            actual[name][legal][chosen], column[rows][chosen].astype(np.int64), name
+        )
+    return len(legal)
