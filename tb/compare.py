@@ -12,11 +12,10 @@ from minmip.sim import golden
 from minmip.sim.trace import PATTERN_DTYPE, Trace
 
 
-def differences(trace, config=FULL):
-    """Sentences saying where the two readings differ on a trace; none when they agree."""
-    ours = golden.run(trace, config, pattern=True)
+def reference_arrays(trace, config=FULL):
+    """What the second reading answers, as the arrays of spec 08."""
     slow = run_reference(trace, pattern=True, build=config)
-    wanted = {
+    return {
         "error": np.array(slow.error, np.uint8),
         "samples": np.array(slow.samples, np.uint16),
         "writes": np.array(slow.writes, np.uint16),
@@ -25,6 +24,15 @@ def differences(trace, config=FULL):
         "pattern_start": np.array(slow.pattern_start, np.uint64),
         "pattern": np.array(slow.pattern, PATTERN_DTYPE),
     }
+
+
+def differences(trace, config=FULL, wanted=None):
+    """Sentences saying where the two readings differ on a trace; none when they agree.
+
+    `wanted` are the reference's arrays where they are known already.
+    """
+    ours = golden.run(trace, config, pattern=True)
+    wanted = wanted or reference_arrays(trace, config)
     found = []
     for name, want in wanted.items():
         have = getattr(ours, name)

@@ -45,10 +45,10 @@ def near(r, x):
     return nudge(x, r.choice([0, 0, -1, 1, r.randint(-4, 4)]))
 
 
-def coordinate(r, grids):
+def coordinate(r, grids, wildest=9):
     """One coordinate; grids are texel counts whose ties and borders matter."""
     n = r.choice(grids)
-    kind = r.randint(0, 9)
+    kind = r.randint(0, wildest)
     if kind <= 2:
         return r.random()
     if kind == 3:
@@ -70,9 +70,10 @@ def coordinate(r, grids):
 
 def coordinates(r, grids, texels):
     """[4 lanes][u, v, w]: four lanes on their own, or a quad with one pair of gradients."""
-    first = [coordinate(r, axis) for axis in grids]
     if r.random() < 0.3:
-        return [first, *([coordinate(r, axis) for axis in grids] for _ in range(3))]
+        return [[coordinate(r, axis) for axis in grids] for _ in range(4)]
+    wildest = 9 if r.random() < 0.1 else 6  # beside a huge coordinate the gradients vanish
+    first = [coordinate(r, axis, wildest) for axis in grids]
     ddx, ddy = gradient_pair(r, texels)
     if r.random() < 0.5:  # exact differences for implicit gradients
         first = [0.0] * 3
@@ -140,8 +141,8 @@ def level(r):
         return r.uniform(-2, 16)
     if kind == 2:  # on the 1/256 grid and half-way between
         return near(r, r.randint(-1024, 8192) / 512)
-    if kind == 3:
-        return float(r.randint(-2, 16))
+    if kind == 3:  # where POINT mips change
+        return near(r, r.randint(-4, 32) / 2)
     if kind == 4:
         return r.choice([math.nan, math.inf, -math.inf, 0.0, 2.0**-149, -(2.0**-140), -0.0])
     if kind == 5:

@@ -82,7 +82,7 @@ def image_fields(r, linked_type, types=_TYPES):
         "TYPE": kind,
         "BASE_LEVEL": base,
         "LAST_LEVEL": last,
-        "MIN_LOD": r.choice([0, 0, 0, r.randint(0, 1024), r.randint(0, 4095)]),
+        "MIN_LOD": r.choice([0, 0, 0, 0, 0, 128 * r.randint(0, 9), r.randint(0, 4095)]),
         "FORMAT": r.choice([1, 5]),
         "RESOURCE_LEVEL": 1,
         "SW_MODE": r.choice([0, 1]) if linked_type else r.randint(0, 31),
@@ -201,10 +201,11 @@ def sampler_words(r, anisotropic=False):
     """S# words: mostly legal for every linked type."""
     slope = [r.randint(0, 7), r.randint(0, 7)]
     offset = [r.randint({0: 2, 1: 1}.get(code, 0), 5) for code in slope]
-    if chance(r, 0.2):  # any pair; only type 4 with a bilinear filter minds
-        slope, offset = [r.randint(0, 2), r.randint(0, 7)], [r.randint(0, 7), r.randint(0, 7)]
-    low = r.choice([0, 0, 0, r.randint(0, 1024), r.randint(0, 4095)])
-    high = r.choice([4095, 4095, low, r.randint(0, 4095), r.randint(0, 1024), 0])
+    if chance(r, 0.3):  # any pair; only type 4 with a bilinear filter minds
+        slope = [r.randint(0, 2), r.randint(0, 7)]
+        offset = [r.choice([0, 1, r.randint(0, 7)]), r.randint(0, 7)]
+    low = r.choice([0, 0, 0, 0, 0, 128 * r.randint(0, 9), r.randint(0, 4095)])
+    high = r.choice([4095, 4095, 4095, 4095, low, r.randint(0, 4095), r.randint(0, 1024), 0])
     one_mode = r.randint(0, 7)
     fields = {
         **{f"CLAMP_{axis}": r.choice([one_mode, r.randint(0, 7)]) for axis in "XYZ"},
@@ -214,11 +215,13 @@ def sampler_words(r, anisotropic=False):
         "TRUNC_COORD": chance(r, 0.2),
         "MIN_LOD": low,
         "MAX_LOD": high,
-        "LOD_BIAS": r.choice([0, 0, r.randint(-512, 512), r.randint(-8192, 8191), -8192, 8191]),
+        "LOD_BIAS": r.choice(
+            [0, 0, 0, 0, 128 * r.randint(-2, 9), r.randint(0, 256), r.randint(-8192, 8191), 8191]
+        ),
         "XY_MAG_FILTER": r.randint(0, 3),
         "XY_MIN_FILTER": r.randint(2, 3) if anisotropic else r.randint(0, 3),
         "Z_FILTER": r.randint(0, 3),
-        "MIP_FILTER": r.randint(0, 3),
+        "MIP_FILTER": r.choice([0, 1, 1, 2, 2, 3]),
         "ANISO_OVERRIDE": chance(r, 0.2),
         "DERIV_ADJUST_EN": chance(r, 0.02),
         "MINMIP_SLOPE_U": slope[0],
@@ -233,21 +236,25 @@ def sampler_words(r, anisotropic=False):
 def random_quad(r, grids, texels):
     """One request; `grids` are sizes whose ties are worth hitting, `texels` those of mip 0."""
     opcode = r.randint(0, 4)
-    flags = FLAG_CLAMP if chance(r, 0.3) else 0
+    flags = FLAG_CLAMP if chance(r, 0.2) else 0
     flags |= r.choice([FLAG_OFFSET, FLAG_GATHER]) if chance(r, 0.04) else 0
     # Operands that the request does not read are left out, which keeps hypothesis' examples small.
     pairs = [([math.nan] * 3, [1.0] * 3)] * 4
     if opcode == SAMPLE_D:
         pairs = lanes(r, lambda: gradient_pair(r, texels))
+    uvw = coordinates(r, grids, texels)
+    bias = lanes(r, lambda: level(r)) if opcode in (SAMPLE_B, SAMPLE_L) else [3.0] * 4
+    if opcode == SAMPLE_B and chance(r, 0.15):  # only a huge bias shows that none is added
+        uvw, bias = [uvw[0]] * 4, [r.choice([math.inf, 128.0, r.uniform(96, 128)])] * 4
     return {
         "opcode": opcode,
         "flags": flags,
         "exec_mask": r.choice([15, 15, 15, r.randint(0, 15)]),
         "helper_mask": r.choice([0, 0, 0, r.randint(0, 15)]),
-        "uvw": coordinates(r, grids, texels),
+        "uvw": uvw,
         "ddx": [pair[0] for pair in pairs],
         "ddy": [pair[1] for pair in pairs],
-        "lod": lanes(r, lambda: level(r)) if opcode in (SAMPLE_B, SAMPLE_L) else [3.0] * 4,
+        "lod": bias,
         "clamp": lanes(r, lambda: level(r)) if flags & FLAG_CLAMP else [5.0] * 4,
         "slice": lanes(r, lambda: slice_operand(r)),
     }

@@ -5,16 +5,22 @@ MINMIP_FIRST_SEED (default 0). A failure prints its seed; run it alone with
 `MINMIP_FIRST_SEED=<seed> MINMIP_SEEDS=1`.
 """
 
+import random
+
 import numpy as np
 import pytest
 from compare import differences, disagreement, environment
 from hypothesis import HealthCheck, given, settings
-from random_traces import KINDS, random_trace
+from random_floats import gradient_pair
+from random_traces import KINDS, random_trace, to_float32
+from reference.lod import from_gradients
+from reference.words import decode_image, decode_sampler
 from strategies import traces
-from traces import LINEAR, MIN, MIRROR, image, sampler, trace
+from traces import ANISO_LINEAR, LINEAR, MIN, MIRROR, image, sampler, trace
 
-from minmip.hw.config import UnitConfig
-from minmip.sim.golden import top
+from minmip.hw.config import LodConfig, UnitConfig
+from minmip.sim.golden import descriptor, lod, top
+from minmip.sim.golden.numbers import bits_of
 
 FIRST = environment("MINMIP_FIRST_SEED", 0)
 SEEDS = range(FIRST, FIRST + environment("MINMIP_SEEDS", 24))
@@ -29,7 +35,7 @@ def test_seeded(seed):
 
 
 @settings(
-    max_examples=400,
+    max_examples=250,
     deadline=None,
     suppress_health_check=SLOW,
 )
@@ -62,12 +68,45 @@ def test_smaller_builds(config):
         assert not text, text
 
 
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + 4))
+def test_gradient_lod(seed):
+    """The LOD before bias and clamps, which would hide most of its range, tap count and axis."""
+    pairs = 10 * QUADS
+    r = random.Random(seed)
+    kinds, sides = (8, 9, 9, 9, 10, 13), [1, 3, 16, 1000, 4096, 16384]
+    images = np.stack(
+        [
+            image([r.choice(sides) for _ in range(3)], type=r.choice(kinds), view=(0, 1))
+            for _ in range(pairs)
+        ]
+    )
+    samplers = np.stack(
+        [
+            sampler(min=3, MAX_ANISO_RATIO=r.randint(0, 4), ANISO_THRESHOLD=r.randint(0, 7))
+            for _ in range(pairs)
+        ]
+    )
+    gradients = [gradient_pair(r, (*decode_image(words).size, 1, 1)[:3]) for words in images]
+    ddx, ddy = (bits_of(to_float32([pair[i] for pair in gradients])) for i in range(2))
+    golden_image, _ = descriptor.decode_image(images, UnitConfig(), 0, 0)
+    golden_sampler = descriptor.decode_sampler(samplers)
+    ours = lod.gradient_lod(ddx, ddy, golden_image, golden_sampler, LodConfig())
+    for i, (x, y) in enumerate(zip(ddx.tolist(), ddy.tolist(), strict=True)):
+        slow_image, slow_sampler = decode_image(images[i]), decode_sampler(samplers[i])
+        x, y = tuple(x[: slow_image.axes]), tuple(y[: slow_image.axes])
+        slow = from_gradients(x, y, slow_image, slow_sampler)
+        have = None if ours.undefined[i] else int(ours.lod[i]), 1 << int(ours.taps_log2[i])
+        assert have == (slow.lod, slow.taps), f"seed {seed}, pair {i}: {gradients[i]}"
+        if slow.taps > 1:
+            assert (x if ours.major_is_x[i] else y) == slow.major, f"seed {seed}, pair {i}"
+
+
 def test_every_code_is_generated():
     """The generator must reach each error code, and leave most requests legal."""
     codes = np.concatenate(
         [
             top.run(random_trace(np.random.default_rng(seed), 400, KINDS[seed % len(KINDS)])).error
-            for seed in range(16)
+            for seed in range(24)
         ]
     )
     counts = np.bincount(codes, minlength=32)
@@ -82,6 +121,20 @@ def test_mirror_where_16_8_saturates():
     t, s = image((16384, 1), type=8), sampler(MIRROR, LINEAR, LINEAR)
     edge = [-2 + k * 2.0**-23 for k in range(1, 6)] + [2 - k * 2.0**-23 for k in range(1, 6)]
     assert differences(trace(t, s, [{"uvw": [u]} for u in edge])) == []
+
+
+@pytest.mark.parametrize("address", range(8))
+@pytest.mark.parametrize("u", [np.inf, -np.inf, 40000.0, -40000.0, 12.0, 0.25])
+def test_long_lines_from_far_away(address, u):
+    """Taps of lines so long that step 0 saturates, from coordinates that do, too (D8)."""
+    t = image((64, 64), view=(0, 6))
+    s = sampler(address, LINEAR, ANISO_LINEAR, MAX_ANISO_RATIO=4)
+    quads = [
+        {"opcode": 2, "uvw": [u, 0.3], "ddx": [sign * du, 0.0], "ddy": [0.0, du / 16]}
+        for du in (12.0, 22.0, 40.0, 30000.0, 70000.0, 1e20)
+        for sign in (1, -1)
+    ]
+    assert differences(trace(t, s, quads)) == []
 
 
 @pytest.mark.parametrize("base", [1 << 48, (1 << 63) - 256, 1 << 63, (1 << 64) - 256])
