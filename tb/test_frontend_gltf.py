@@ -108,6 +108,19 @@ def test_one_texture_for_each_image_and_sampler(tmp_path):
     assert [t.width for t in scene.textures] == [8, 8, 16]
 
 
+def test_texture_names_are_fit_for_a_line(tmp_path):
+    maker = textured_square()
+    for name, expected in (
+        ("a\nb\0c", "abc"),
+        ("x" * 99, "x" * 60),
+        ("\n", "image0"),
+        ("", "image0"),
+    ):
+        maker.json["images"][0]["name"] = name
+        (texture,) = load_gltf(maker.save(tmp_path)).textures
+        assert texture.name == expected
+
+
 def test_other_textures_of_a_material(tmp_path):
     maker = textured_square()
     maker.image(2, 2)

@@ -142,12 +142,12 @@ class TextureTable:
         return self._sizes[index]
 
     def _name(self, index: int) -> str:
+        """A name fit for one line of a report: the image's, its file's, or its number."""
         image = self.document.gltf.images[index]
-        if isinstance(image.name, str) and image.name:
-            return image.name
-        if isinstance(image.uri, str) and not image.uri.startswith("data:"):
-            return PurePosixPath(unquote(image.uri)).stem
-        return f"image{index}"
+        name = image.name
+        if not name and image.uri is not None and not image.uri.startswith("data:"):
+            name = PurePosixPath(unquote(image.uri)).stem
+        return "".join(filter(str.isprintable, name or ""))[:60] or f"image{index}"
 
 
 def bind_material(
