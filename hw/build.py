@@ -56,7 +56,7 @@ def run_yosys(commands: Sequence[str], folder: Path) -> str:
     return done.stdout
 
 
-def rtlil(block, name: str, platform=None) -> str:
+def rtlil(block, name: str, platform=None, *, ports=None) -> str:
     """Convert a block to RTLIL, without source paths: the same text on every machine.
 
     Parameters
@@ -67,8 +67,10 @@ def rtlil(block, name: str, platform=None) -> str:
         Name of the top module. Inner modules are called `<name>_<submodule>`.
     platform : object
         Passed to `elaborate`: None, or `minmip.hw.vendor.ecp5` for its hard blocks.
+    ports : sequence of Signal
+        For a design without a signature.
     """
-    text = amaranth_rtlil.convert(block, name=name, platform=platform, emit_src=False)
+    text = amaranth_rtlil.convert(block, name=name, platform=platform, ports=ports, emit_src=False)
     # Amaranth joins the names of inner modules by dots, which Verilog can only write escaped.
     return re.sub(
         r"^(\s*(?:module|cell) \\)([\w.$]+)",

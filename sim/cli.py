@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from minmip.sim import hw_commands
+
 __all__ = ["main"]
 
 
@@ -162,3 +164,7 @@ def measure(quick):
     from minmip.sim.measure import measure_all
 
     measure_all(quick=quick, say=click.echo)
+
+
+main.add_command(hw_commands.verilog)
+main.add_command(hw_commands.synth)

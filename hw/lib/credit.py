@@ -50,7 +50,7 @@ class CreditBuffer(wiring.Component):
         # A credit is away for latency + 2 clocks, and two are kept back for the register of ready.
         rows = 1 << ceil_log2(datapath.latency + 3)
         members = datapath.signature.members
-        self.queue = Queue(members["o"].shape, rows)
+        self.queue = Queue(members["o"].shape, rows, never_full=True)
         self.credits = rows + 1  # the queue's rows and its output register
         self.latency = datapath.latency + 2
         super().__init__(
@@ -85,7 +85,7 @@ class CreditBuffer(wiring.Component):
             datapath.i.eq(self.i.payload),
             datapath.i_valid.eq(take),
             queue.i.payload.eq(datapath.o),
-            queue.i.valid.eq(datapath.o_valid),  # the credits see to queue.i.ready
+            queue.i.valid.eq(datapath.o_valid),
         ]
         wiring.connect(m, queue.o, wiring.flipped(self.o))
         return m

@@ -21,6 +21,8 @@ class Queue(wiring.Component):
         Payload.
     depth : int
         Rows, a power of two from 2. The output register holds one beat more.
+    never_full : bool
+        The producer counts, so that there is always room: `i.ready` is 1.
 
     Members
     -------
@@ -31,11 +33,12 @@ class Queue(wiring.Component):
     i: stream.Interface
     o: stream.Interface
 
-    def __init__(self, shape, depth: int):
+    def __init__(self, shape, depth: int, *, never_full: bool = False):
         if depth < 2 or depth & (depth - 1):
             raise ValueError(f"depth must be a power of two from 2, not {depth}")
         self.shape = shape
         self.depth = depth
+        self.never_full = never_full
         super().__init__({"i": In(stream.Signature(shape)), "o": Out(stream.Signature(shape))})
 
     def elaborate(self, platform):
@@ -43,26 +46,25 @@ class Queue(wiring.Component):
         m.submodules.rows = rows = Memory(shape=self.shape, depth=self.depth, init=[])
         write, read = rows.write_port(), rows.read_port(domain="comb")
 
-        level = Signal(range(self.depth + 1))  # beats in the rows
-        some = Signal()  # level != 0
-        room = Signal(init=1)  # level != depth
+        # Beats in the rows, one-hot: a counter and its comparisons would be the slowest path.
+        level = Signal(self.depth + 1, init=1)
         push, pop = Signal(), Signal()
         m.d.comb += [
-            self.i.ready.eq(room),
-            push.eq(self.i.valid & room),
-            pop.eq(some & (~self.o.valid | self.o.ready)),
+            self.i.ready.eq(1 if self.never_full else ~level[self.depth]),
+            push.eq(self.i.valid & self.i.ready),
+            pop.eq(~level[0] & (~self.o.valid | self.o.ready)),
             write.en.eq(push),
             write.data.eq(self.i.payload),
         ]
         with m.If(push):
             m.d.sync += write.addr.eq(write.addr + 1)
         with m.If(push & ~pop):
-            m.d.sync += [level.eq(level + 1), some.eq(1), room.eq(level != self.depth - 1)]
+            m.d.sync += level.eq(level.rotate_left(1))
         with m.If(pop & ~push):
-            m.d.sync += [level.eq(level - 1), some.eq(level != 1), room.eq(1)]
+            m.d.sync += level.eq(level.rotate_right(1))
 
         with m.If(pop):
             m.d.sync += [read.addr.eq(read.addr + 1), self.o.payload.eq(read.data)]
         with m.If(~self.o.valid | self.o.ready):
-            m.d.sync += self.o.valid.eq(some)
+            m.d.sync += self.o.valid.eq(~level[0])
         return m

@@ -1,0 +1,140 @@
+"""The commands of the hardware flows: `minmip verilog`, `minmip synth`, `minmip formal`."""
+
+from __future__ import annotations
+
+import csv
+import functools
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+__all__ = ["synth", "verilog"]
+
+_COLUMNS = (
+    *("block", "preset", "part", "grade", "median_mhz", "min_mhz", "max_mhz", "cap_mhz"),
+    *("comb", "lut4", "ff", "dsp", "bram", "seeds", "mhz_by_seed", "seconds", "path"),
+)
+_KEY = ("block", "preset", "part", "grade")
+
+
+def _one_sentence(command: Callable) -> Callable:
+    """Turn errors of the flows into one line on stderr and exit status 2."""
+
+    @functools.wraps(command)
+    def wrapper(*args, **kwargs):
+        try:
+            return command(*args, **kwargs)
+        except ModuleNotFoundError as error:
+            text = f"{error.name} is missing: install the tools of the flows by `make setup`"
+        except OSError as error:
+            text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        except (ValueError, RuntimeError) as error:
+            text = str(error)
+        click.echo(f"minmip: {text}", err=True)
+        raise SystemExit(2)
+
+    return wrapper
+
+
+def _preset(name: str):
+    from minmip.hw.blocks import PRESETS
+
+    if name not in PRESETS:
+        raise ValueError(f"there is no preset {name!r}; there are {', '.join(sorted(PRESETS))}")
+    return PRESETS[name]
+
+
+_preset_option = click.option("--preset", default="full", show_default=True, help="Parameter set.")
+
+
+@click.command()
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder."
+)
+@click.option("--block", help="One block as its own top. Default: every block.")
+@_preset_option
+@_one_sentence
+def verilog(out, block, preset):
+    """Write the Verilog of one block, or of every block: NAME.v with top module NAME."""
+    from minmip.hw.blocks import BLOCKS, make_block
+    from minmip.hw.build import verilog as convert
+
+    cfg = _preset(preset)
+    names = [block] if block else sorted(BLOCKS)
+    blocks = {name: make_block(name, cfg) for name in names}
+    out.mkdir(parents=True, exist_ok=True)
+    for name, component in blocks.items():
+        file = out / f"{name}.v"
+        file.write_text(convert(component, name))
+        click.echo(file)
+
+
+@click.command()
+@click.option("--block", required=True, help="Name of the block.")
+@_preset_option
+@click.option(
+    "--part", type=click.Choice(["ecp5-85k", "ecp5-25k"]), default="ecp5-85k", show_default=True
+)
+@click.option(
+    "--grade", type=click.Choice(["6", "7", "8"]), default="6", show_default=True, help="Speed."
+)
+@click.option(
+    "--seeds", type=click.IntRange(1, 100), default=1, show_default=True, help="How many."
+)
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="At once.")
+@click.option(
+    "--table",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also put the row into this CSV file, in place of an older one.",
+)
+@_one_sentence
+def synth(block, preset, part, grade, seeds, jobs, table):
+    """Synthesise, place and route a block; say its clock speed, size and slowest path."""
+    from minmip.hw.blocks import make_block
+    from minmip.hw.synth import synthesise
+
+    component = make_block(block, _preset(preset))
+    report = synthesise(
+        component, part=part, grade=int(grade), seeds=range(1, seeds + 1), jobs=jobs
+    )
+    low, high = report.spread
+    cap = f"hard blocks allow {report.cap} MHz" if report.cap else "no hard block"
+    click.echo(
+        f"{block} {part} -{grade}: {report.median:.0f} MHz ({low:.0f}-{high:.0f}, {seeds} seeds; "
+        f"{cap})\n"
+        f"  {report.comb} LUT sites ({report.lut4} LUT4), {report.ff} FF, {report.dsp} DSP, "
+        f"{report.bram} block RAM, {report.seconds:.0f} s\n"
+        f"  slowest path: {report.path}"
+    )
+    if table:
+        row = {
+            "block": block,
+            "preset": preset,
+            "part": part,
+            "grade": grade,
+            "median_mhz": f"{report.median:.1f}",
+            "min_mhz": f"{low:.1f}",
+            "max_mhz": f"{high:.1f}",
+            "cap_mhz": report.cap or "",
+            "seeds": " ".join(map(str, report.mhz)),
+            "mhz_by_seed": " ".join(f"{mhz:.1f}" for mhz in report.mhz.values()),
+            "seconds": f"{report.seconds:.0f}",
+            "path": report.path,
+            **{name: getattr(report, name) for name in ("comb", "lut4", "ff", "dsp", "bram")},
+        }
+        _put_row(table, row)
+
+
+def _put_row(table: Path, row: dict) -> None:
+    """Replace the row of the same configuration, or add it; rows stay sorted."""
+    rows = []
+    if table.exists():
+        with table.open(newline="") as file:
+            rows = [old for old in csv.DictReader(file) if any(old[k] != row[k] for k in _KEY)]
+    rows = sorted([*rows, row], key=lambda entry: [entry[name] for name in _KEY])
+    table.parent.mkdir(parents=True, exist_ok=True)
+    with table.open("w", newline="") as file:
+        writer = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
