@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 import numpy as np
 
 from minmip.sim.trace import OPCODES, Result, Trace
@@ -45,12 +48,18 @@ def differences(trace: Trace, got: Result, wanted: Result, *, limit: int = 5) ->
     return found
 
 
+def _rows_by_quad(result: Result) -> Iterator[np.ndarray]:
+    start, rows = result.pattern_start, result.pattern
+    assert start is not None
+    assert rows is not None
+    for first, last in pairwise(start.tolist()):
+        yield rows[first:last]
+
+
 def _pattern_differences(got: Result, wanted: Result, limit: int, quad_name) -> list[str]:
     found: list[str] = []
-    spans = zip(got.pattern_start[:-1], got.pattern_start[1:], strict=True)
-    for quad, (first, last) in enumerate(spans):
-        rows = got.pattern[first:last]
-        want = wanted.pattern[wanted.pattern_start[quad] : wanted.pattern_start[quad + 1]]
+    pairs = zip(_rows_by_quad(got), _rows_by_quad(wanted), strict=True)
+    for quad, (rows, want) in enumerate(pairs):
         if len(rows) != len(want):
             found.append(f"{quad_name(quad)}: {len(rows)} texel samples, wanted {len(want)}")
         elif (rows != want).any():

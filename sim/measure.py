@@ -80,7 +80,7 @@ def octave_error(step: int = 1) -> dict[str, float | bool]:
     samplers = decode_sampler(pack(S_FIELDS, S_WORDS)[None])
     worst, last, monotonic = 0.0, 0, True
     for start in range(0, 1 << 23, BLOCK):
-        bits = 0x3F800000 + np.arange(start, start + BLOCK, step, np.int64)[:, None]
+        bits = 0x3F800000 + np.arange(start, start + BLOCK, step, dtype=np.int64)[:, None]
         rows = np.zeros(len(bits), np.int64)
         lod = gradient_lod(
             bits, np.zeros_like(bits), images.take(rows), samplers.take(rows), FULL.lod

@@ -19,7 +19,7 @@ UNTOUCHED = (0.16, 0.16, 0.18, 1.0)
 BACKGROUND = (0.07, 0.07, 0.08)
 
 
-def _level_colors(levels: int) -> tuple[colors.ListedColormap, colors.BoundaryNorm]:
+def _level_colors(levels: int) -> tuple[colors.Colormap, colors.BoundaryNorm]:
     """One colour a mip level, finest warm, coarsest dark blue; grey where nothing was sampled."""
     shades = matplotlib.colormaps["turbo"](np.linspace(0.92, 0.08, levels))
     cmap = colors.ListedColormap(shades).with_extremes(bad=UNTOUCHED, over=UNTOUCHED)

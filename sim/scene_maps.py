@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -99,7 +99,7 @@ def bind_textures(
     for texture in scene.textures:
         sides = (texture.width, texture.height)
         wanted = region or (TILE_SIZE, TILE_SIZE)
-        fitting = tuple(min(w, 1 << s.bit_length() - 1) for w, s in zip(wanted, sides, strict=True))
+        across, down = (min(w, 1 << s.bit_length() - 1) for w, s in zip(wanted, sides, strict=True))
         common = {
             "Dimension": D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_TEXTURE2D,
             "Width": texture.width,
@@ -115,13 +115,13 @@ def bind_textures(
                 **common,
                 Format=FORMATS[kind],
                 Flags=D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
-                SamplerFeedbackMipRegion=D3D12_MIP_REGION(*fitting, 1),
+                SamplerFeedbackMipRegion=D3D12_MIP_REGION(across, down, 1),
             )
         )
         bindings.append(
             Binding(
                 texture=texture,
-                region=fitting,
+                region=(across, down),
                 feedback=feedback,
                 view=device.create_sampler_feedback_unordered_access_view(target, feedback),
                 sampler=device.create_sampler(_sampler_desc(texture, max_anisotropy)),
@@ -138,15 +138,14 @@ def _sampler_desc(texture: Texture, max_anisotropy: int) -> D3D12_SAMPLER_DESC:
         # The enum's bits: 4 minification, 2 magnification, 0 mip; set for linear.
         bits = sum(1 << place for place, f in zip((4, 2, 0), filters, strict=True) if f == "linear")
         chosen = D3D12_FILTER(bits)
-    # "No mips" is said by an upper limit that still tells minification from magnification.
-    limit = {"MaxLOD": 0.25} if texture.mip_filter == "none" else {}
-    return D3D12_SAMPLER_DESC(
+    desc = D3D12_SAMPLER_DESC(
         Filter=chosen,
         AddressU=ADDRESS_MODES[texture.wrap_u],
         AddressV=ADDRESS_MODES[texture.wrap_v],
         MaxAnisotropy=max_anisotropy,
-        **limit,
     )
+    # "No mips" is said by an upper limit that still tells minification from magnification.
+    return replace(desc, MaxLOD=0.25) if texture.mip_filter == "none" else desc
 
 
 def record_draws(device: Device, bindings: list[Binding], quads: Quads) -> None:

@@ -90,12 +90,14 @@ class Trace:
     s_sharp: np.ndarray
     opcode: np.ndarray
     uvw: np.ndarray
-    flags: np.ndarray | None = None
-    t_index: np.ndarray | None = None
-    s_index: np.ndarray | None = None
-    exec_mask: np.ndarray | None = None
-    helper_mask: np.ndarray | None = None
-    slice: np.ndarray | None = None
+    # None stands for the default and is gone when the constructor is done; of the last four it
+    # stays where no quad needs them.
+    flags: np.ndarray = None  # pyright: ignore[reportAssignmentType]
+    t_index: np.ndarray = None  # pyright: ignore[reportAssignmentType]
+    s_index: np.ndarray = None  # pyright: ignore[reportAssignmentType]
+    exec_mask: np.ndarray = None  # pyright: ignore[reportAssignmentType]
+    helper_mask: np.ndarray = None  # pyright: ignore[reportAssignmentType]
+    slice: np.ndarray = None  # pyright: ignore[reportAssignmentType]
     ddx: np.ndarray | None = None
     ddy: np.ndarray | None = None
     lod: np.ndarray | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ TEXEL_MIN, TEXEL_MAX = -(1 << 23), (1 << 23) - 1
 WRAP, MIRROR, CLAMP, MIRROR_ONCE, HALF_BORDER, MIRROR_HALF_BORDER, BORDER, MIRROR_BORDER = range(8)
 
 
-def _by_mode(mode: np.ndarray, rule: Callable, *operands: np.ndarray):
+def _by_mode(mode: np.ndarray, rule: Callable, *operands: np.ndarray) -> Any:
     """Apply `rule(mode, *operands)`, returning a tuple of arrays, to each address mode present."""
     present = np.flatnonzero(np.bincount(mode, minlength=8))
     if len(present) == 1:
@@ -110,7 +111,8 @@ def fixed_texel(
             return (np.where(tap < 0, -magnitude, magnitude),)
         return (np.clip(tap, -10 * one, 10 * one),)
 
-    position = _by_mode(mode, reduced, tap)[0] * size - np.where(linear, one >> 1, 0)
+    half = np.where(linear, one >> 1, 0)
+    position: np.ndarray = _by_mode(mode, reduced, tap)[0] * size - half
     cut = TAP_FRACTION - 8
     if not truncate.any():
         fixed = round_shift(position, cut)

@@ -41,6 +41,7 @@ OFFSET_256 = np.array([64, 32, 16, 8, 4, 2, 0, 0], np.int64)
 LARGEST_OFFSET_256 = np.array([16, 32, 64, 64, 64, 64, 64, 64], np.int64)
 
 
+@dataclass(eq=False)
 class _Rows:
     """A struct of arrays over descriptors, from which rows can be taken."""
 

@@ -108,7 +108,7 @@ def gradient_lod(
     count = ddx.shape[1]
     used = np.arange(count) < image.axes[:, None]
     gradients = np.where(np.tile(used, 2), np.concatenate([ddx, ddy], axis=-1), 0)
-    undefined = is_nan_or_inf(gradients).any(axis=-1)
+    undefined: np.ndarray = np.any(is_nan_or_inf(gradients), axis=-1)
     gradients = np.where(undefined[:, None], 0, gradients)
 
     q, block = _scaled(gradients, np.tile(image.view_size[:, :count], 2), config)

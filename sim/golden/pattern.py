@@ -102,7 +102,7 @@ def _beat(parts, lanes, tap, slot, fixed, line, slices, taps_log2, choice, image
 
     footprints = []
     for axis, coordinates in enumerate(fixed):
-        along = pick(line[axis]) if axis < len(line) else 0
+        along = pick(line[axis]) if axis < len(line) else np.zeros_like(log2)
         footprint = axis_footprint(
             tap_coordinate(pick(coordinates), along, tap, log2),
             grid[:, axis],

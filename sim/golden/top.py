@@ -61,7 +61,7 @@ def run(
     *,
     pattern: bool = False,
     workers: int = 2,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], object] | None = None,
 ) -> Result:
     """Run a trace through the golden model.
 
@@ -87,8 +87,7 @@ def run(
     samplers = decode_sampler(trace.s_sharp)
     quads = len(trace)
     filtered = np.zeros((quads, 4), np.uint16)
-    plans: list[_Plan] = []
-    written = []
+    errors, samples, written, counts, rows = ([] for _ in range(5))
 
     def plan(start: int) -> _Plan:
         stop = min(start + BLOCK, quads)
@@ -104,9 +103,11 @@ def run(
             if start is not None:
                 pending.append(pool.submit(plan, start))
             _commit(block, memory, filtered[first : first + BLOCK])
+            errors.append(block.error)
+            samples.append(block.samples)
             written.append(np.bincount(block.writes.quad, minlength=len(block.error)))
-            block.writes = block.kernel = None  # only the answers are kept
-            plans.append(block)
+            counts.append(block.pattern_count)
+            rows.append(block.pattern)
             first += BLOCK
             if progress is not None:
                 progress(len(block.error))
@@ -115,15 +116,15 @@ def run(
         return np.concatenate([np.zeros(0, dtype), *parts]).astype(dtype)
 
     start = np.zeros(quads + 1, np.uint64)
-    start[1:] = joined([p.pattern_count for p in plans], np.uint64).cumsum()
+    start[1:] = joined(counts, np.uint64).cumsum()
     return Result(
         memory=memory,
-        error=joined([p.error for p in plans], np.uint8),
+        error=joined(errors, np.uint8),
         filtered=filtered,
-        samples=joined([p.samples for p in plans], np.uint16),
+        samples=joined(samples, np.uint16),
         writes=joined(written, np.uint16),
         pattern_start=start if pattern else None,
-        pattern=joined([p.pattern for p in plans], PATTERN_DTYPE) if pattern else None,
+        pattern=joined(rows, PATTERN_DTYPE) if pattern else None,
         meta=dict(trace.meta),
     )
 
