@@ -1,6 +1,6 @@
 """First-in first-out queue with registers on both sides."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -58,10 +58,8 @@ class Queue(wiring.Component):
         ]
         with m.If(push):
             m.d.sync += write.addr.eq(write.addr + 1)
-        with m.If(push & ~pop):
-            m.d.sync += level.eq(level.rotate_left(1))
-        with m.If(pop & ~push):
-            m.d.sync += level.eq(level.rotate_right(1))
+        with m.If(push != pop):
+            m.d.sync += level.eq(Mux(push, level.rotate_left(1), level.rotate_right(1)))
 
         with m.If(pop):
             m.d.sync += [read.addr.eq(read.addr + 1), self.o.payload.eq(read.data)]

@@ -16,10 +16,8 @@ _CELLS = 1024 * 18
 
 def get_block_ram(part):
     """Build a `BlockRam` of DP16KD blocks side by side, or PDPW16KD up to 512 rows."""
-    for rows, width in _SHAPES:
-        if part.depth <= rows:
-            break
-    else:
+    width = next((width for rows, width in _SHAPES if part.depth <= rows), None)
+    if width is None:
         raise ValueError(f"depth must be at most 16384 on ECP5, not {part.depth}")
     m = Module()
     write_data, read_data = Value.cast(part.write_data), Value.cast(part.read_data)
