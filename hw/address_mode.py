@@ -5,7 +5,7 @@ from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.lib.delay import delay
-from minmip.hw.shapes import SIZE_BITS, TEXEL_BITS
+from minmip.hw.shapes import TEXEL_BITS
 
 __all__ = ["AddressMode", "Mode"]
 

@@ -16,7 +16,7 @@ from minmip.hw.shapes import (
     coordinate_request,
     coordinate_result,
 )
-from minmip.hw.tap_coordinate import CLAMP_LIMIT, TapCoordinate, TapOffset
+from minmip.hw.tap_coordinate import CLAMP_LIMIT, STEP, RangeReduction, TapSum
 from minmip.hw.texel_position import TexelPosition
 
 __all__ = ["AxisDatapath", "CoordinateDatapath", "CoordinateUnit"]
@@ -41,66 +41,66 @@ class AxisDatapath(wiring.Component):
     i : In(AXIS_REQUEST)
     truncate : In(1)
         TRUNC_COORD, with `i`.
-    step, step_negative : In
-        Distance of the tap from the line's middle in 1/32 of the line, `FloatToFixed.latency` clocks
-        after `i`.
+    step : In(STEP)
+        Distance of the tap from the line's middle in 1/32 of the line, 1 clock after `i`.
     o : Out(AXIS_RESULT)
     """
 
     i: In(AXIS_REQUEST)
     truncate: In(1)
-    step: In(4)
-    step_negative: In(1)
+    step: In(STEP)
     o: Out(AXIS_RESULT)
+
+    tap_at = FloatToFixed.latency + TapSum.latency
+    position_at = tap_at + RangeReduction.latency
+    texel_at = position_at + TexelPosition.latency
+    latency = texel_at + 1 + AddressMode.latency
 
     def __init__(self, *, line: bool):
         self.line = line
-        self.coordinate = FloatToFixed(CLAMP_LIMIT)
-        self.tap = TapCoordinate()
-        self.position = TexelPosition()
-        self.modes = (AddressMode(), AddressMode())
-        self.position_at = self.coordinate.latency + TapOffset.latency + self.tap.latency
-        self.texel_at = self.position_at + self.position.latency
-        self.latency = self.texel_at + 1 + self.modes[0].latency
         super().__init__()
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.coordinate = coordinate = self.coordinate
-        m.submodules.tap = tap = self.tap
-        m.submodules.position = position = self.position
+        m.submodules.coordinate = coordinate = FloatToFixed(CLAMP_LIMIT)
+        m.submodules.reduction = reduction = RangeReduction()
+        m.submodules.position = position = TexelPosition()
         mode = self.i.mode
         wrap, mirror = mode == Mode.WRAP, mode == Mode.MIRROR
+        negative = self.i.coordinate[31]
 
-        # The coordinate waits for the offset; as a float it is narrowest.
-        wait = TapOffset.latency
-        fixed_at = coordinate.latency + wait
+        # The coordinate waits for the products of the line; as a float it is narrowest.
+        fixed_at = self.tap_at - (TapSum.coordinate_latency if self.line else 0)
+        wait = fixed_at - FloatToFixed.latency
         m.d.comb += [
             coordinate.i.eq(delay(m, self.i.coordinate, wait, name="coordinate")),
             coordinate.wraps.eq(delay(m, wrap | mirror, wait, name="wraps")),
-            tap.coordinate.eq(coordinate.magnitude),
-            tap.coordinate_negative.eq(coordinate.negative),
-            tap.wrap.eq(delay(m, wrap, fixed_at, name="wrap")),
-            tap.mirror.eq(delay(m, mirror, fixed_at, name="mirror")),
+            reduction.negative.eq(delay(m, negative, self.tap_at, name="sign")),
+            reduction.wrap.eq(delay(m, wrap, self.tap_at, name="wrap")),
+            reduction.mirror.eq(delay(m, mirror, self.tap_at, name="mirror")),
         ]
         if self.line:
             m.submodules.major = major = FloatToFixed(SATURATION)
-            m.submodules.offset = offset = TapOffset()
+            m.submodules.tap = tap = TapSum()
+            # The sum is turned over with the coordinate, so the step takes both signs.
+            against_q1 = delay(m, negative ^ self.i.major[31], 1, name="against")
+            step_q2 = Signal(STEP, reset_less=True)
+            m.d.sync += step_q2.eq(Mux(against_q1, -self.step, self.step))
             m.d.comb += [
                 major.i.eq(self.i.major),
-                offset.magnitude.eq(major.magnitude),
-                offset.step.eq(self.step),
-                tap.offset.eq(offset.o),
-                tap.offset_negative.eq(
-                    delay(m, major.negative ^ self.step_negative, wait, name="offset_negative")
-                ),
+                tap.line.eq(major.magnitude),
+                tap.step.eq(delay(m, step_q2, major.latency - 2, name="step")),
+                tap.coordinate.eq(coordinate.magnitude),
+                reduction.i.eq(tap.o),
             ]
+        else:
+            m.d.comb += reduction.i.eq(Cat(Const(0, 5), coordinate.magnitude))
 
         size_q = delay(m, self.i.size, self.position_at, name="size")
         linear_q = delay(m, self.i.linear, self.position_at, name="linear")
         m.d.comb += [
-            position.magnitude.eq(tap.magnitude),
-            position.negative.eq(tap.negative),
+            position.magnitude.eq(reduction.o),
+            position.negative.eq(reduction.o_negative),
             position.size.eq(size_q),
             position.linear.eq(linear_q),
             position.truncate.eq(delay(m, self.truncate, self.position_at, name="truncate")),
@@ -117,7 +117,7 @@ class AxisDatapath(wiring.Component):
         last_q1 = delay(m, (size_q - 1)[:TEXEL_BITS], position.latency + 1, name="last")
         mode_q1 = delay(m, mode, self.texel_at + 1, name="mode")
         for n, texel in enumerate((first_q1, second_q1)):
-            m.submodules[f"mode{n}"] = one = self.modes[n]
+            m.submodules[f"mode{n}"] = one = AddressMode()
             m.d.comb += [
                 one.i.eq(texel),
                 one.last.eq(last_q1),
@@ -171,20 +171,14 @@ class CoordinateDatapath(wiring.Component):
             for log2 in range(5):
                 with m.Case(log2):
                     m.d.sync += place_q1.eq(Cat(Const(1, 1), self.i.tap) << (4 - log2))
-        step_q2 = Signal(4, reset_less=True)
-        m.d.sync += step_q2.eq(Mux(place_q1[4], place_q1[:4], -place_q1[:4]))
-        negative_q2 = delay(m, ~place_q1[4], 2 - 1, name="negative")
-        wait = FloatToFixed.latency - 2
-        step = delay(m, step_q2, wait, name="step")
-        step_negative = delay(m, negative_q2, wait, name="step_negative")
+        step_q1 = Cat(place_q1[:4], ~place_q1[4]).as_signed()
 
         for axis, part in enumerate(self.axes):
             m.submodules[f"axis{axis}"] = part
             m.d.comb += [
                 Value.cast(part.i).eq(Value.cast(self.i.axis[axis])),
                 part.truncate.eq(self.i.truncate),
-                part.step.eq(step),
-                part.step_negative.eq(step_negative),
+                part.step.eq(step_q1),
                 Value.cast(self.o.axis[axis]).eq(Value.cast(part.o)),
             ]
         m.d.comb += [

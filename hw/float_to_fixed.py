@@ -17,9 +17,10 @@ TOP_EXPONENT = 127 + 15
 
 
 class FloatToFixed(wiring.Component):
-    """Round a float32 to 32 fraction bits, nearest even, as sign and magnitude.
+    """Magnitude of a float32 with 32 fraction bits, rounded to nearest even.
 
-    One value per clock, latency 8. NaN and denormals are 0.
+    One value per clock, latency 8. NaN and denormals are 0. The sign is bit 31 of the float, as it
+    stands.
 
     The significand stands on top of a 48-bit window and moves right by 0 to 24 bits. For values
     from 2**-9 on the whole window is the magnitude; for smaller ones its upper half is, and the
@@ -37,14 +38,11 @@ class FloatToFixed(wiring.Component):
         1: keep the value modulo 2, infinities are 0. 0: saturate to +-2**15.
     magnitude : Out(MAGNITUDE_BITS)
         Below 2**33 with `wraps`.
-    negative : Out(1)
-        The sign bit, also of a zero.
     """
 
     i: In(FLOAT)
     wraps: In(1)
     magnitude: Out(MAGNITUDE_BITS)
-    negative: Out(1)
 
     latency = 8
 
@@ -69,34 +67,36 @@ class FloatToFixed(wiring.Component):
             some_q1.eq(Cat(fraction[:8].any(), fraction[8:16].any(), fraction[16:].any())),
         ]
 
-        # Clock 2: what to do with it. `low` and `eights` are the distance modulo and over 8.
+        # Clock 2: what to do with it, by the distance over 8 and modulo 8. Compares with constants
+        # of a few bits need no carry chain.
         wraps_q1 = delay(m, self.wraps, 1, name="wraps")
-        low, eights = distance_q1[:3], distance_q1[3:].as_signed()
-        small = Signal()  # distance over 24: the window's upper half is the magnitude
+        low, eights = distance_q1[:3], distance_q1[3:].as_signed()  # eights: -15 to 17
+        small = Signal()  # distance 25 or more: the window's upper half is the magnitude
         large = Signal()  # distance 0 or less: the value is 2**15 or more
-        m.d.comb += [
-            small.eq((eights > 3) | ((eights == 3) & low.any())),
-            large.eq((eights < 0) | ((eights == 0) & ~low.any())),
-        ]
+        far = Signal()  # distance 49 or more: not even a half is left
+        even = Signal()  # distance -9 or less: a multiple of 2
+        early = Signal()  # distance -8 to -1: 8 places to the left, which the window cannot do
+        coarse = Signal(2)
+        with m.Switch(eights):
+            with m.Case(0, 1, 2, 3):
+                m.d.comb += [coarse.eq(eights), large.eq(~distance_q1.any())]
+                with m.If((eights == 3) & low.any()):
+                    m.d.comb += [small.eq(1), coarse.eq(0)]
+            with m.Case(4, 5, 6):
+                m.d.comb += [small.eq(1), coarse.eq(eights - 3), far.eq((eights == 6) & low.any())]
+            with m.Case(-1):
+                m.d.comb += [large.eq(1), early.eq(1)]
+            with m.Default():
+                m.d.comb += [far.eq(~eights[-1]), large.eq(eights[-1]), even.eq(eights[-1])]
         zero_q2, top_q2, early_q2 = (
             Signal(name=f"{name}_q2", reset_less=True) for name in ("zero", "top", "early")
         )
-        shift_q2 = Signal(5, reset_less=True)
         m.d.sync += [
-            # Over 48 not even a half is left; from 2**24 on, a multiple of 2 is.
-            zero_q2.eq(
-                (eights > 6)
-                | ((eights == 6) & low.any())
-                | (special_q1 & some_q1.any())
-                | (wraps_q1 & (eights < -1))
-            ),
-            top_q2.eq(~wraps_q1 & large),
-            # The window moves right only: 8 places to the left are taken beforehand.
-            early_q2.eq(wraps_q1 & (eights == -1)),
-            shift_q2.eq(Cat(low, Mux(small, eights - 3, eights)[:2])),
+            zero_q2.eq(far | (wraps_q1 & even) | (special_q1 & some_q1.any())),
+            top_q2.eq(large & ~wraps_q1),
+            early_q2.eq(early & wraps_q1),
         ]
-        with m.If(large):
-            m.d.sync += shift_q2.eq(Mux(wraps_q1, low, 0))
+        shift_q2 = delay(m, Cat(low, coarse), 1, name="shift")
         small_q2 = delay(m, small, 1, name="small")
         special_q2 = delay(m, special_q1, 1, name="special")
         significand_q2 = delay(m, significand_q1, 1, name="significand_2")
@@ -110,7 +110,7 @@ class FloatToFixed(wiring.Component):
             m.d.sync += significand_q3.eq(Mux(special_q2, self.infinity << 8, 1 << 23))
         with m.If(zero_q2):
             m.d.sync += significand_q3.eq(0)
-        shift_q3 = delay(m, shift_q2, 1, name="shift")
+        shift_q3 = delay(m, Mux(top_q2, 0, shift_q2), 1, name="shift_2")
 
         # Clocks 4 and 5: the shift, by eights and by ones.
         window_q4 = Signal(48, reset_less=True)
@@ -139,5 +139,4 @@ class FloatToFixed(wiring.Component):
         kept_q7 = delay(m, kept_q6, 1, name="kept")
         up_q7 = delay(m, half_q6 & (below_q6.any() | kept_q6[0]), 1, name="up")
         m.d.sync += self.magnitude.eq(Cat((kept_q7[:25] + up_q7)[:25], kept_q7[25:]))
-        m.d.comb += self.negative.eq(delay(m, self.i[31], self.latency, name="negative"))
         return m

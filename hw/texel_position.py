@@ -50,25 +50,19 @@ class TexelPosition(wiring.Component):
     truncate: In(1)
     position: Out(signed(POSITION_BITS))
 
-    def __init__(self):
-        # Limbs of the magnitude, low to high: 18, 18 and 5 bits.
-        self.limbs = [
-            Multiplier(unsigned(min(LIMB, REDUCED_BITS - low)), unsigned(SIZE_BITS))
-            for low in range(0, REDUCED_BITS, LIMB)
-        ]
-        self.latency = self.limbs[0].latency + 5
-        super().__init__()
+    product_latency = 3
+    latency = product_latency + 5
 
     def elaborate(self, platform):
         m = Module()
-        for n, limb in enumerate(self.limbs):
-            m.submodules[f"limb{n}"] = limb
-            m.d.comb += [
-                limb.a.eq(self.magnitude[LIMB * n : LIMB * (n + 1)]),
-                limb.b.eq(self.size),
-            ]
-        low, middle, high = (limb.p for limb in self.limbs)
-        ready = self.limbs[0].latency
+        # Limbs of the magnitude, low to high: 18, 18 and 5 bits.
+        limbs = []
+        for low in range(0, REDUCED_BITS, LIMB):
+            part = self.magnitude[low : low + LIMB]
+            m.submodules[f"limb{low}"] = limb = Multiplier(unsigned(len(part)), unsigned(SIZE_BITS))
+            m.d.comb += [limb.a.eq(part), limb.b.eq(self.size)]
+            limbs.append(limb.p)
+        low, middle, high = limbs
 
         # Clocks 1 and 2 after the multipliers: the sum of the limbs. 10 * 2**37 * 2**14 is below
         # 2**55; the lowest 18 bits of a limb take no part in the sum.
@@ -90,9 +84,9 @@ class TexelPosition(wiring.Component):
         )
 
         # Clock 3: does the magnitude go up?
-        negative_q2 = delay(m, self.negative, ready + 2, name="negative")
-        truncate_q2 = delay(m, self.truncate, ready + 2, name="truncate")
-        linear_q3 = delay(m, self.linear, ready + 3, name="linear")
+        negative_q2 = delay(m, self.negative, self.product_latency + 2, name="negative")
+        truncate_q2 = delay(m, self.truncate, self.product_latency + 2, name="truncate")
+        linear_q3 = delay(m, self.linear, self.product_latency + 3, name="linear")
         half, odd, below = known_q2[0], known_q2[1], below_q2.any()
         up = Mux(truncate_q2, negative_q2 & (half | below), half & (odd | below))
         # Turning over takes the carry-in for itself: -(x + 1) is ~x.
