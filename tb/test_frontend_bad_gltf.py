@@ -77,7 +77,7 @@ PRIMITIVE = "meshes.0.primitives.0"
         ("accessors.0.count", "many", "no readable GLB: ValueError: invalid literal"),
         ("accessors.0.count", None, "must be a whole number"),
         ("accessors.0.count", float("nan"), "no readable GLB"),
-        ("accessors.0.byteOffset", 4, "wants 52 bytes"),
+        ("accessors.0.byteOffset", 1, "wants 49 bytes"),
         ("accessors.0.byteOffset", 10**30, "wants 10+48 bytes"),
         ("accessors.0.type", "VEC2", "type must be VEC3, not 'VEC2'"),
         ("accessors.0.type", 7, "type must be VEC3, not '7'"),
@@ -328,7 +328,7 @@ def test_damaged_bytes_are_refused_or_drawn(tmp_path, seed):
         path = tmp_path / "damaged.glb"
         path.write_bytes(data)
         drawn += drawn_or_refused(path)
-    assert drawn > 3
+    assert drawn > ROUNDS // 50
 
 
 def places(tree):
@@ -368,4 +368,4 @@ def test_weird_json_values_are_refused_or_drawn(tmp_path, seed):
         path = tmp_path / "weird.glb"
         path.write_bytes(pack(json.dumps(tree).encode(), bytes(maker.data)))
         drawn += drawn_or_refused(path)
-    assert drawn > 3
+    assert drawn > ROUNDS // 50
