@@ -34,6 +34,9 @@ def _block(path: str, *arguments) -> Callable:
 BLOCKS: dict[str, Callable] = {
     "stage": _block("lib.stage:Stage", 32),
     "queue": _block("lib.queue:Queue", 32, 16),
+    "fork": _block("lib.fork:Fork", 32, 2),
+    "join": _block("lib.join:Join", {"a": 16, "b": 16}),
+    "arbiter": _block("lib.arbiter:Arbiter", 32, 3),
 }
 """Block name to its constructor from a `UnitConfig`."""
 

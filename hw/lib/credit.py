@@ -34,6 +34,15 @@ class CreditBuffer(wiring.Component):
         `latency`, 1 or more: what enters in clock t (`i_valid` high) shows at `o`, with `o_valid`
         high, in clock t + latency. Reset clears the valid bits.
 
+    Attributes
+    ----------
+    latency : int
+        Of the block.
+    credits : int
+        Beats that can be inside.
+    credit : Signal
+        The state that proofs look at.
+
     Members
     -------
     i : In(stream.Signature(datapath.i))
@@ -53,6 +62,9 @@ class CreditBuffer(wiring.Component):
         self.queue = Queue(members["o"].shape, rows, never_full=True)
         self.credits = rows + 1  # the queue's rows and its output register
         self.latency = datapath.latency + 2
+        # Free places less 2: the sign says "fewer than two", so that one clock later, after at
+        # most one more beat, a place is still there. No adder feeds the register of ready.
+        self.credit = Signal(range(-2, self.credits - 1), init=self.credits - 2)
         super().__init__(
             {
                 "i": In(stream.Signature(members["i"].shape)),
@@ -65,9 +77,7 @@ class CreditBuffer(wiring.Component):
         m.submodules.datapath = datapath = self.datapath
         m.submodules.queue = queue = self.queue
 
-        # Free places less 2: the sign says "fewer than two", so that one clock later, after at
-        # most one more beat, a place is still there. No adder feeds the register of ready.
-        credit = Signal(range(-2, self.credits - 1), init=self.credits - 2)
+        credit = self.credit
         ready = Signal(init=1)
         take, give = Signal(), Signal()
         m.d.comb += [

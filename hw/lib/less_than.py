@@ -10,7 +10,8 @@ __all__ = ["less_than"]
 def less_than(m: Module, a, b, *, name: str):
     """Return `a < b` of unsigned numbers, two clocks later: the lower half is compared first.
 
-    The strict form on purpose: of `<=` and `>` Yosys builds a slow tree beside the carry chain.
+    By the sign of a difference: behind the carry chain of `<` Yosys puts an inverter, and of `<=`
+    and `>` it makes a slow tree.
 
     Parameters
     ----------
@@ -28,8 +29,8 @@ def less_than(m: Module, a, b, *, name: str):
     a_high = delay(m, a[half:], 1, name=f"{name}_a")
     b_high = delay(m, b[half:], 1, name=f"{name}_b")
     m.d.sync += [
-        low.eq(a[:half] < b[:half]),
+        low.eq((a[:half] - b[:half])[-1]),
         # A bit below the upper halves decides when they are equal.
-        less.eq(Cat(0, a_high) < Cat(low, b_high)),
+        less.eq((Cat(0, a_high) - Cat(low, b_high))[-1]),
     ]
     return less

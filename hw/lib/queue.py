@@ -24,6 +24,11 @@ class Queue(wiring.Component):
     never_full : bool
         The producer counts, so that there is always room: `i.ready` is 1.
 
+    Attributes
+    ----------
+    level : Signal
+        The state that proofs look at.
+
     Members
     -------
     i : In(stream.Signature(shape))
@@ -39,6 +44,8 @@ class Queue(wiring.Component):
         self.shape = shape
         self.depth = depth
         self.never_full = never_full
+        # Beats in the rows, one-hot: a counter and its comparisons would be the slowest path.
+        self.level = Signal(depth + 1, init=1)
         super().__init__({"i": In(stream.Signature(shape)), "o": Out(stream.Signature(shape))})
 
     def elaborate(self, platform):
@@ -46,8 +53,7 @@ class Queue(wiring.Component):
         m.submodules.rows = rows = Memory(shape=self.shape, depth=self.depth, init=[])
         write, read = rows.write_port(), rows.read_port(domain="comb")
 
-        # Beats in the rows, one-hot: a counter and its comparisons would be the slowest path.
-        level = Signal(self.depth + 1, init=1)
+        level = self.level
         push, pop = Signal(), Signal()
         m.d.comb += [
             self.i.ready.eq(1 if self.never_full else ~level[self.depth]),

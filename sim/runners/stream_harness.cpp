@@ -46,9 +46,9 @@ struct Handle {
     bool waiting[OUTPUTS + 1] = {};
     uint32_t held[OUTPUTS + 1][OUTPUT_WORDS] = {};
     void clock() {
-        top->clk = 1;
+        drive_clock(*top, true);
         top->eval();
-        top->clk = 0;  // the falling edge is folded into the next eval
+        drive_clock(*top, false);  // the falling edge is folded into the next eval
     }
 };
 
@@ -95,9 +95,9 @@ void model_reset(void* pointer, uint64_t cycles) {
     auto* handle = static_cast<Handle*>(pointer);
     for (unsigned n = 0; n < INPUTS; n++) drive_valid(*handle->top, n, handle->offered[n] = false);
     for (unsigned n = 0; n < OUTPUTS; n++) drive_ready(*handle->top, n, handle->waiting[n] = false);
-    handle->top->rst = 1;
+    drive_reset(*handle->top, true);
     for (uint64_t c = 0; c < cycles; c++) { handle->top->eval(); handle->clock(); }
-    handle->top->rst = 0;
+    drive_reset(*handle->top, false);
 }
 
 uint64_t model_run(void* pointer, const Run* run) {

@@ -75,7 +75,7 @@ class Port:
         return (self.width + 31) // 32
 
 
-def _header(inputs, outputs, ports, probes) -> str:
+def _header(inputs, outputs, ports, probes, *, clocked: bool) -> str:
     """ports.h of the harness: access to each port by number, unrolled by the compiler."""
 
     def member(name: str) -> str:
@@ -111,6 +111,12 @@ def _header(inputs, outputs, ports, probes) -> str:
             "}",
             "template <std::size_t N> inline void take(const VlWide<N>& port, uint32_t* words) {",
             "    std::memcpy(words, &port[0], 4 * N);",
+            "}",
+            "static inline void drive_clock(Top& top, bool high) {",
+            "    top.clk = high;" if clocked else "",
+            "}",
+            "static inline void drive_reset(Top& top, bool high) {",
+            "    top.rst = high;" if clocked else "",
             "}",
             access(
                 "void drive_payload(Top& top, unsigned n, const uint32_t* words)",
@@ -166,7 +172,7 @@ def build_library(
     Parameters
     ----------
     source, top : str
-        Verilog with `clk` and `rst`, and its top module.
+        Verilog with `clk` and `rst`, or combinational, and its top module.
     inputs, outputs, ports, probes : sequence of Port
         Input and output streams, plain inputs and plain outputs.
 
@@ -175,7 +181,7 @@ def build_library(
     RunnerError
         When a tool is missing or refuses the design.
     """
-    header = _header(inputs, outputs, ports, probes)
+    header = _header(inputs, outputs, ports, probes, clocked="  input clk;" in source)
     optimise = os.environ.get("MINMIP_CXXFLAGS", "-O1")
     contents = "\0".join((source, top, header, _HARNESS.read_text(), optimise, *_VERILATOR))
     folder = build_folder() / "verilator"

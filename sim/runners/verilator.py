@@ -60,7 +60,7 @@ class Model:
     Parameters
     ----------
     source : str
-        Verilog, with `clk` and `rst`.
+        Verilog, with `clk` and `rst` unless it is combinational.
     top : str
         Its top module.
     inputs, outputs : sequence of Port

@@ -6,11 +6,11 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from amaranth.hdl import Shape, Value
+from amaranth.hdl import ClockDomain, Module, Shape, Value
 from amaranth.sim import Simulator
 
 from kit.packing import beats_of_ints, ints_of_beats, pack, unpack
-from kit.vlib import TRAFFIC, stream_ports
+from kit.vlib import TRAFFIC, find_member, stream_ports
 from minmip.sim.runners.verilator import Traffic
 
 __all__ = ["simulate"]
@@ -42,12 +42,6 @@ def simulate(
         timeout = 2000 + 20 * most * traffic.longest
     received: dict[str, list[int]] = {name: [] for name in expected}
 
-    def port(name):
-        found = block
-        for part in name.split("__"):
-            found = getattr(found, part)
-        return found
-
     def gate(chance, name):
         rng = random.Random(f"{seed} {name}")
         while True:
@@ -62,7 +56,7 @@ def simulate(
 
     def source(name):
         async def testbench(ctx):
-            stream, willing = port(name), gate(traffic.valid, name)
+            stream, willing = find_member(block, name), gate(traffic.valid, name)
             clock = 0
             for beat in beats[name]:
                 ctx.set(stream.valid, 0)
@@ -80,7 +74,7 @@ def simulate(
 
     def sink(name):
         async def testbench(ctx):
-            stream, willing = port(name), gate(traffic.ready, name)
+            stream, willing = find_member(block, name), gate(traffic.ready, name)
             held, spare, clock = None, extra, 0
             while spare:
                 ready = next(willing)
@@ -101,9 +95,12 @@ def simulate(
 
     async def settings(ctx):
         for name, value in (ports or {}).items():
-            ctx.set(Value.cast(port(name)), value)
+            ctx.set(Value.cast(find_member(block, name)), value)
 
-    simulator = Simulator(block)
+    m = Module()
+    m.domains.sync = ClockDomain()  # a block without registers has none of its own
+    m.submodules.block = block
+    simulator = Simulator(m)
     simulator.add_clock(1e-8)
     simulator.add_testbench(settings)
     for name in beats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from kit.packing import pack, unpack
 from minmip.hw.build import verilog
 from minmip.sim.runners.verilator import Model, Port, Run, Traffic
 
-__all__ = ["TRAFFIC", "VerilatedBlock", "assert_columns_equal", "stream_ports"]
+__all__ = ["TRAFFIC", "VerilatedBlock", "assert_columns_equal", "find_member", "stream_ports"]
 
 TRAFFIC = {
     "full": Traffic(),
@@ -32,18 +33,28 @@ def stream_ports(block):
     ports: dict[str, dict[str, int]] = {"in": {}, "out": {}}
 
     def walk(signature, path):
-        for name, member in signature.members.items():
-            inward = member.flow == In  # members of an In interface come already turned round
-            full = "__".join((*path, str(name)))
-            if member.is_port:
-                ports["in" if inward else "out"][full] = Shape.cast(member.shape).width
-            elif isinstance(member.signature, stream.Signature):
-                streams["in" if inward else "out"][full] = member.signature.members["payload"].shape
-            else:
-                walk(member.signature, (*path, str(name)))
+        for member_name, member in signature.members.items():
+            inward = "in" if member.flow == In else "out"  # what is in an In is turned already
+            for index in product(*map(range, member.dimensions)):
+                parts = (*path, str(member_name), *map(str, index))
+                if member.is_port:
+                    ports[inward]["__".join(parts)] = Shape.cast(member.shape).width
+                elif isinstance(member.signature, stream.Signature):
+                    shape = member.signature.members["payload"].shape
+                    streams[inward]["__".join(parts)] = shape
+                else:
+                    walk(member.signature, parts)
 
     walk(block.signature, ())
     return streams["in"], streams["out"], ports["in"], ports["out"]
+
+
+def find_member(block, name: str):
+    """Look up the member of a Verilog name: `o__1` is `block.o[1]`."""
+    found = block
+    for part in name.split("__"):
+        found = found[int(part)] if part.isdigit() else getattr(found, part)
+    return found
 
 
 class VerilatedBlock:
