@@ -10,7 +10,6 @@ from minmip.hw.shapes import FLOAT
 
 __all__ = ["FloatSub"]
 
-NAN = 0x7FC00000
 SIGNIFICAND = 24
 SUM_BITS = 28
 """Significand, guard, round and sticky bit, and one bit of growth."""
@@ -47,12 +46,14 @@ class FloatSub(wiring.Component):
         return m
 
     def _compare(self, m):
-        """Stage 1: which magnitude is larger, both differences of the exponents."""
+        """Stage 1: which magnitude is larger, both differences of the exponents, classes."""
         self.a_q1 = Signal(32, reset_less=True)
         self.b_q1 = Signal(32, reset_less=True)
         self.less_q1 = Signal(reset_less=True)
         self.a_over_b_q1 = Signal(8, reset_less=True)
         self.b_over_a_q1 = Signal(8, reset_less=True)
+        self.zero_q1 = Signal(2, reset_less=True)
+        self.infinite_q1 = Signal(2, reset_less=True)
         a_exponent, b_exponent = self.a[23:31], self.b[23:31]
         m.d.sync += [
             self.a_q1.eq(self.a),
@@ -61,30 +62,33 @@ class FloatSub(wiring.Component):
             # Only the difference that is not negative is used: 8 bits hold it.
             self.a_over_b_q1.eq(a_exponent - b_exponent),
             self.b_over_a_q1.eq(b_exponent - a_exponent),
+            self.zero_q1.eq(Cat(~a_exponent.any(), ~b_exponent.any())),
+            self.infinite_q1.eq(Cat(a_exponent.all(), b_exponent.all())),
         ]
 
     def _swap(self, m):
         """Stage 2: the larger magnitude, the smaller significand, the sign, the special cases."""
-        big = Signal(31)
-        small = Signal(31)
-        m.d.comb += [
-            big.eq(Mux(self.less_q1, self.b_q1, self.a_q1)),
-            small.eq(Mux(self.less_q1, self.a_q1, self.b_q1)),
-        ]
+        less = self.less_q1
         self.big_q2 = Signal(31, reset_less=True)
         self.small_q2 = Signal(SIGNIFICAND, reset_less=True)
         self.distance_q2 = Signal(8, reset_less=True)
         self.sign_q2 = Signal(reset_less=True)
         self.subtract_q2 = Signal(reset_less=True)
+        self.infinite_q2 = Signal(reset_less=True)
         self.small_infinite_q2 = Signal(reset_less=True)
+        small_zero = Signal()
+        m.d.comb += small_zero.eq(Mux(less, self.zero_q1[0], self.zero_q1[1]))
         m.d.sync += [
-            self.big_q2.eq(big),
-            self.small_q2.eq(Mux(small[23:].any(), Cat(small[:23], 1), 0)),
-            self.distance_q2.eq(Mux(self.less_q1, self.b_over_a_q1, self.a_over_b_q1)),
-            self.sign_q2.eq(Mux(self.less_q1, ~self.b_q1[31], self.a_q1[31])),
+            self.big_q2.eq(Mux(less, self.b_q1[:31], self.a_q1[:31])),
+            self.small_q2.eq(Cat(Mux(less, self.a_q1[:23], self.b_q1[:23]), 1)),
+            self.distance_q2.eq(Mux(less, self.b_over_a_q1, self.a_over_b_q1)),
+            self.sign_q2.eq(Mux(less, ~self.b_q1[31], self.a_q1[31])),
             self.subtract_q2.eq(self.a_q1[31] == self.b_q1[31]),
-            self.small_infinite_q2.eq(small[23:].all()),
+            self.infinite_q2.eq(self.infinite_q1.any()),
+            self.small_infinite_q2.eq(self.infinite_q1.all()),
         ]
+        with m.If(small_zero):
+            m.d.sync += self.small_q2.eq(0)
 
     def _align(self, m):
         """Stages 3 and 4: the smaller significand to the exponent of the larger.
@@ -145,21 +149,18 @@ class FloatSub(wiring.Component):
         exponent_q5 = Signal(9, reset_less=True)
         nan_q5 = Signal(reset_less=True)
         infinite_q5 = Signal(reset_less=True)
-        big_infinite = Signal()
-        m.d.comb += big_infinite.eq(self.big_q4[23:].all())
+        infinite = delay(m, self.infinite_q2, 2, name="infinite_q2")
         small_infinite = delay(m, self.small_infinite_q2, 2, name="small_infinite_q2")
         m.d.sync += [
             exponent_q5.eq(self.big_q4[23:] + 1),
-            infinite_q5.eq(big_infinite),
+            infinite_q5.eq(infinite),
             # A NaN is the larger magnitude; the other way is infinity minus infinity.
-            nan_q5.eq(
-                big_infinite & (self.big_q4[:23].any() | (small_infinite & self.subtract_q4))
-            ),
+            nan_q5.eq(infinite & (self.big_q4[:23].any() | (small_infinite & self.subtract_q4))),
         ]
         self.exponent_q10 = delay(m, exponent_q5, 5, name="exponent_q5")
-        self.nan_q12 = delay(m, nan_q5, 7, name="nan_q5")
-        self.infinite_q12 = delay(m, infinite_q5, 7, name="infinite_q5")
-        self.sign_q12 = delay(m, self.sign_q2, 10, name="sign_q2")
+        self.nan_q11 = delay(m, nan_q5, 6, name="nan_q5")
+        self.infinite_q11 = delay(m, infinite_q5, 6, name="infinite_q5")
+        self.sign_q11 = delay(m, self.sign_q2, 9, name="sign_q2")
 
     def _round(self, m):
         """Stages 11 and 12: to 24 bits, ties to even."""
@@ -167,7 +168,6 @@ class FloatSub(wiring.Component):
         up = self.sum_q10[low - 1] & (self.sum_q10[: low - 1].any() | self.sum_q10[low])
         rounded_q11 = Signal(SIGNIFICAND + 1, reset_less=True)
         exponent_q11 = Signal(signed(10), reset_less=True)
-        self.zero_q12 = Signal(reset_less=True)
         zero_q11 = Signal(reset_less=True)
         m.d.sync += [
             rounded_q11.eq(self.sum_q10[low:] + up),
@@ -175,31 +175,48 @@ class FloatSub(wiring.Component):
             # Of two zeros or denormals the larger has an exponent of 0, here 1.
             zero_q11.eq(~self.sum_q10[-1] | (self.exponent_q10 == 1)),
         ]
+
+        carry = rounded_q11[-1]
+        over = Signal()
+        under = Signal()
+        m.d.comb += [
+            # 255 and more after the carry; the largest exponent here is 256.
+            over.eq(
+                self.infinite_q11
+                | (
+                    ~exponent_q11[9]
+                    & (exponent_q11[8] | (exponent_q11[1:8].all() & (exponent_q11[0] | carry)))
+                )
+            ),
+            under.eq(exponent_q11[9] | (~carry & ~exponent_q11.any()) | zero_q11),
+        ]
         self.fraction_q12 = Signal(23, reset_less=True)
-        self.exponent_q12 = Signal(signed(10), reset_less=True)
+        self.exponent_q12 = Signal(8, reset_less=True)
+        self.sign_q12 = Signal(reset_less=True)
+        self.nan_q12 = Signal(reset_less=True)
+        self.all_ones_q12 = Signal(reset_less=True)
+        self.normal_q12 = Signal(reset_less=True)
+        special = self.nan_q11 | over
         m.d.sync += [
             # A carry out leaves a fraction of zeros.
             self.fraction_q12.eq(rounded_q11[:23]),
-            self.exponent_q12.eq(exponent_q11 + rounded_q11[-1]),
-            self.zero_q12.eq(zero_q11),
+            self.exponent_q12.eq(exponent_q11 + carry),
+            self.sign_q12.eq(self.sign_q11 & ~self.nan_q11 & (over | ~zero_q11)),
+            self.nan_q12.eq(self.nan_q11),
+            self.all_ones_q12.eq(special),
+            self.normal_q12.eq(~special & ~under),
         ]
 
     def _pack(self, m):
-        """Stage 13: overflow, underflow, special cases."""
-        over = Signal()
-        under = Signal()
-        exponent = self.exponent_q12
-        m.d.comb += [
-            over.eq(self.infinite_q12 | (exponent >= 255)),
-            under.eq(self.zero_q12 | (exponent <= 0)),
+        """Stage 13: overflow, underflow and special cases replace what was computed."""
+        fraction_q13 = Signal(23, reset_less=True)
+        exponent_q13 = Signal(8, reset_less=True)
+        sign_q13 = Signal(reset_less=True)
+        m.d.sync += [
+            fraction_q13.eq(Mux(self.normal_q12, self.fraction_q12, Cat(C(0, 22), self.nan_q12))),
+            exponent_q13.eq(
+                Mux(self.normal_q12, self.exponent_q12, self.all_ones_q12.replicate(8))
+            ),
+            sign_q13.eq(self.sign_q12),
         ]
-        o_q13 = Signal(32, reset_less=True)
-        with m.If(self.nan_q12):
-            m.d.sync += o_q13.eq(NAN)
-        with m.Elif(over):
-            m.d.sync += o_q13.eq(Cat(C(0, 23), C(255, 8), self.sign_q12))
-        with m.Elif(under):
-            m.d.sync += o_q13.eq(Cat(C(0, 31), self.sign_q12 & ~self.zero_q12))
-        with m.Else():
-            m.d.sync += o_q13.eq(Cat(self.fraction_q12, exponent[:8], self.sign_q12))
-        m.d.comb += self.o.eq(o_q13)
+        m.d.comb += self.o.eq(Cat(fraction_q13, exponent_q13, sign_q13))

@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
+from minmip.hw.lib.less_than import less_than
 from minmip.hw.vendor.parts import Multiplier
 
 __all__ = ["LodLengths", "det_bits", "length2_bits"]
@@ -50,7 +51,7 @@ class LodLengths(wiring.Component):
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
-        self.latency = 5 + (cfg.axes - 1)
+        self.latency = 6 + (cfg.axes - 1)
         magnitude = unsigned(cfg.lod.mantissa_bits)
         super().__init__(
             {
@@ -75,17 +76,13 @@ class LodLengths(wiring.Component):
         x2 = self._sum(m, "x2", squares[:axes])
         y2 = self._sum(m, "y2", squares[axes:])
 
-        larger = Signal(reset_less=True)
+        larger = less_than(m, y2, x2, name="larger")
+        x2, y2 = delay(m, x2, 2, name="x2_late"), delay(m, y2, 2, name="y2_late")
         length2 = Signal(length2_bits(self.cfg), reset_less=True)
-        m.d.sync += [
-            larger.eq(x2 > y2),
-            length2.eq(
-                Mux(larger, delay(m, x2, 1, name="x2_late"), delay(m, y2, 1, name="y2_late"))
-            ),
-        ]
+        m.d.sync += length2.eq(Mux(larger, x2, y2))
         m.d.comb += [
             self.length2.eq(length2),
-            self.major_is_x.eq(delay(m, larger, 1, name="larger")),
+            self.major_is_x.eq(delay(m, larger, 1, name="larger_late")),
         ]
 
         # |a - b| of two signed products: the sum of the magnitudes when the signs differ.
@@ -102,9 +99,17 @@ class LodLengths(wiring.Component):
         m.d.sync += b_q1.eq(Cat(b, 0) ^ (~differ).replicate(bits + 1))
         m.d.comb += difference.eq(Cat(~differ_q1, a_q1) + Cat(~differ_q1, b_q1))
         m.d.sync += difference_q2.eq(difference[1:])
-        det = Signal(bits, reset_less=True)
-        m.d.sync += det.eq(abs(difference_q2))
-        m.d.comb += self.det.eq(delay(m, det, self.latency - 6, name="det"))
+        # Its magnitude: inverted, then one more.
+        flipped_q3 = Signal(bits, reset_less=True)
+        negative_q3 = Signal(reset_less=True)
+        det_q4 = Signal(bits, reset_less=True)
+        negative = difference_q2[-1]
+        m.d.sync += [
+            negative_q3.eq(negative),
+            flipped_q3.eq(difference_q2 ^ negative.replicate(bits)),
+            det_q4.eq(flipped_q3 + negative_q3),
+        ]
+        m.d.comb += self.det.eq(delay(m, det_q4, self.latency - 7, name="det"))
         return m
 
     def _sum(self, m, name, squares):

@@ -1,6 +1,6 @@
 """LOD step 1: gradient components scaled to texels, on one exponent."""
 
-from amaranth.hdl import C, Cat, Module, Mux, Signal, unsigned
+from amaranth.hdl import Cat, Module, Mux, Signal, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
@@ -174,7 +174,7 @@ class LodScale(wiring.Component):
             tops = []
             for n, pair in enumerate(pairs):
                 most = Signal(EXPONENT_BITS, name=f"most{level}_{n}", reset_less=True)
-                m.d.sync += most.eq(Mux(pair[0] > pair[-1], pair[0], pair[-1]))
+                m.d.sync += most.eq(Mux(pair[-1] < pair[0], pair[0], pair[-1]))
                 tops.append(most)
         return tops[0]
 

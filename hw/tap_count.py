@@ -1,11 +1,12 @@
 """LOD step 5: over-long footprints and the number of taps."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, signed, unsigned
-from amaranth.lib import data, wiring
+from amaranth.hdl import C, Cat, Module, Mux, Signal, signed
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
+from minmip.hw.lib.less_than import less_than
 from minmip.hw.lod_lengths import det_bits, length2_bits
 from minmip.hw.lod_scale import EXPONENT_BITS
 
@@ -54,7 +55,7 @@ class TapCount(wiring.Component):
     taps_log2: Signal
     fine_taps_log2: Signal
 
-    latency = 6
+    latency = 7
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
@@ -73,72 +74,76 @@ class TapCount(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        over_q5, fits_q5 = self._coarse(m)
-        fine_fits_q5 = self._fine(m)
-        max_log2 = delay(m, self.max_log2, 5, name="max_log2")
-        taps_q6 = Signal(3, reset_less=True)
-        fine_taps_q6 = Signal(3, reset_less=True)
+        over_q6, misses_q6 = self._coarse(m)
+        fine_misses_q6 = self._fine(m)
+        max_log2 = delay(m, self.max_log2, 6, name="max_log2")
+        taps_q7 = Signal(3, reset_less=True)
+        fine_taps_q7 = Signal(3, reset_less=True)
         m.d.sync += [
-            taps_q6.eq(Mux(over_q5, max_log2, self._smallest(m, "taps", fits_q5, max_log2))),
-            fine_taps_q6.eq(self._smallest(m, "fine_taps", fine_fits_q5, max_log2)),
+            taps_q7.eq(Mux(over_q6, max_log2, self._smallest(m, "taps", misses_q6, max_log2))),
+            fine_taps_q7.eq(self._smallest(m, "fine_taps", fine_misses_q6, max_log2)),
         ]
         m.d.comb += [
-            self.over.eq(delay(m, over_q5, 1, name="over")),
-            self.taps_log2.eq(taps_q6),
-            self.fine_taps_log2.eq(fine_taps_q6),
+            self.over.eq(delay(m, over_q6, 1, name="over")),
+            self.taps_log2.eq(taps_q7),
+            self.fine_taps_log2.eq(fine_taps_q7),
         ]
         return m
 
-    def _smallest(self, m, name, fits, max_log2):
-        """Log2 of the smallest count below the largest that fits, else the largest."""
+    def _smallest(self, m, name, misses, max_log2):
+        """Log2 of the smallest count below the largest that does not miss, else the largest."""
         smallest = Signal(3, name=name)
         m.d.comb += smallest.eq(max_log2)
         for log2 in reversed(range(CANDIDATES)):
-            with m.If(fits[log2] & (log2 < max_log2)):
+            with m.If(~misses[log2] & (log2 < max_log2)):
                 m.d.comb += smallest.eq(log2)
         return smallest
 
     def _coarse(self, m):
-        """Stages 1 to 5: L2 > max * det, and 8 * L2 <= det * (8c + a) for each candidate c.
+        """Stages 1 to 6: L2 > max * det, and 8 * L2 > det * (8c + a) for each candidate c.
 
-        The second is L2 - floor(a * det / 8) <= det * c.
+        The second is L2 - floor(a * det / 8) > det * c.
         """
         bits = det_bits(self.cfg)
         limit_q1 = Signal(bits + CANDIDATES, reset_less=True)
-        over_q2 = Signal(reset_less=True)
+        m.d.sync += limit_q1.eq(self.det << self.max_log2)
         length2_q1 = delay(m, self.length2, 1, name="length2")
-        m.d.sync += [
-            limit_q1.eq(self.det << self.max_log2),
-            over_q2.eq(length2_q1 > limit_q1),
-        ]
+        over_q3 = less_than(m, limit_q1, length2_q1, name="over")
 
         det_q1 = delay(m, self.det, 1, name="det")
-        det_q2 = delay(m, det_q1, 1, name="det_late")
+        threshold_q1 = delay(m, self.threshold, 1, name="threshold")
         three_q1 = Signal(bits + 2, reset_less=True)
         part_q2 = Signal(bits + 2, reset_less=True)
-        share_q3 = Signal(bits + 3, reset_less=True)  # a * det
-        threshold_q1 = delay(m, self.threshold, 1, name="threshold")
         four_q2 = Signal(bits, reset_less=True)
+        share_q3 = Signal(bits + 3, reset_less=True)  # a * det
         with m.Switch(threshold_q1[:2]):
-            for a in range(4):
+            for a, multiple in enumerate((0, det_q1, det_q1 << 1, three_q1)):
                 with m.Case(a):
-                    m.d.sync += part_q2.eq((0, det_q1, det_q1 << 1, three_q1)[a])
+                    m.d.sync += part_q2.eq(multiple)
         m.d.sync += [
             three_q1.eq(self.det + (self.det << 1)),
             four_q2.eq(Mux(threshold_q1[2], det_q1, 0)),
             share_q3.eq(part_q2 + (four_q2 << 2)),
         ]
-        rest_q4 = Signal(signed(length2_bits(self.cfg) + 1), reset_less=True)
-        length2_q3 = delay(m, length2_q1, 2, name="length2_late")
-        m.d.sync += rest_q4.eq(length2_q3 - (share_q3 >> 3))
 
-        det_q4 = delay(m, det_q2, 2, name="det_later")
-        fits_q5 = Signal(CANDIDATES, reset_less=True)
-        m.d.sync += fits_q5.eq(Cat(rest_q4 <= det_q4 << log2 for log2 in range(CANDIDATES)))
-        return delay(m, over_q2, 3, name="over_early"), fits_q5
+        length2_q3 = delay(m, length2_q1, 2, name="length2_late")
+        det_q4 = delay(m, det_q1, 3, name="det_late")
+        rest_q4 = Signal(signed(bits + CANDIDATES), reset_less=True)
+        m.d.sync += rest_q4.eq(length2_q3 - (share_q3 >> 3))
+        misses_q6 = [
+            # Offset by a high bit for the comparison: the rest can be negative.
+            less_than(
+                m,
+                Cat((det_q4 << log2) | C(0, bits + CANDIDATES - 1), 1),
+                rest_q4 ^ (1 << bits + CANDIDATES - 1),
+                name=f"miss{log2}",
+            )
+            for log2 in range(CANDIDATES)
+        ]
+        return delay(m, over_q3, 3, name="over_early"), Cat(misses_q6)
 
     def _fine(self, m):
-        """Stages 1 to 5: 64 * (squared length in texels) <= (8c + a)^2 for each candidate c.
+        """Stages 1 to 6: 64 * (squared length in texels) > (8c + a)^2 for each candidate c.
 
         L2 has its leading one at bit 2 * mantissa_bits - 2 or up to 3 above, so that only a few T
         are near the largest reach of (8 * 8 + 7)^2 at all.
@@ -152,8 +157,8 @@ class TapCount(wiring.Component):
         sticky_q1 = Signal(reset_less=True)
         m.d.sync += [
             step_q1.eq(FINE_LAST - self.exponent),
-            out_q1.eq(self.exponent > FINE_LAST),
-            in_q1.eq(self.exponent <= FINE_LAST - FINE_STEPS),
+            out_q1.eq(FINE_LAST < self.exponent),
+            in_q1.eq(self.exponent < FINE_LAST - FINE_STEPS + 1),
             sticky_q1.eq(self.length2[:low].any()),
         ]
 
@@ -166,18 +171,18 @@ class TapCount(wiring.Component):
                     sticky = sticky_q1 | window_q1[:shift].any()
                     m.d.sync += length_q2.eq(Cat(sticky, window_q1[shift:]))
         threshold_q1 = delay(m, self.threshold, 1, name="fine_threshold")
-        fits_q3 = Signal(CANDIDATES, reset_less=True)
+        misses_q3 = Signal(CANDIDATES, reset_less=True)
         for log2 in range(CANDIDATES):
-            reach_q2 = Signal(unsigned(14), name=f"reach{log2}_q2", reset_less=True)
+            reach_q2 = Signal(14, name=f"reach{log2}_q2", reset_less=True)
             with m.Switch(threshold_q1):
                 for a in range(8):
                     with m.Case(a):
                         m.d.sync += reach_q2.eq(2 * ((8 << log2) + a) ** 2)
-            m.d.sync += fits_q3[log2].eq(length_q2 <= reach_q2)
+            m.d.sync += misses_q3[log2].eq((reach_q2 - length_q2)[-1])
         out_q3 = delay(m, out_q1, 2, name="out")
         in_q3 = delay(m, in_q1, 2, name="in")
-        fits_q4 = Signal(CANDIDATES, reset_less=True)
-        m.d.sync += fits_q4.eq(
-            (fits_q3 | in_q3.replicate(CANDIDATES)) & ~out_q3.replicate(CANDIDATES)
+        misses_q4 = Signal(CANDIDATES, reset_less=True)
+        m.d.sync += misses_q4.eq(
+            (misses_q3 & ~in_q3.replicate(CANDIDATES)) | out_q3.replicate(CANDIDATES)
         )
-        return delay(m, fits_q4, 1, name="fine_fits")
+        return delay(m, misses_q4, 2, name="fine_misses")
