@@ -37,6 +37,7 @@ BLOCKS: dict[str, Callable] = {
     "fork": _block("lib.fork:Fork", 32, 2),
     "join": _block("lib.join:Join", {"a": 16, "b": 16}),
     "arbiter": _block("lib.arbiter:Arbiter", 32, 3),
+    "descriptor_decode": _block("descriptor_decode:DescriptorDecode"),
 }
 """Block name to its constructor from a `UnitConfig`."""
 

@@ -76,19 +76,20 @@ class DescriptorDecode(wiring.Component):
         index = unsigned(ceil_log2(self.cfg.descriptor_entries))
         m.submodules.ring = ring = Memory(shape=row, depth=ROWS, init=[])
         answer = data.StructLayout({"entry": index, "side": side})
-        m.submodules.answers = answers = Queue(answer, ROWS)
+        m.submodules.answers = answers = Queue(answer, ROWS, never_full=True)
         write, read = ring.write_port(), ring.read_port(domain="comb")
 
-        # Pointers have one bit more than rows need, so that full and empty differ.
-        accepted = Signal(range(2 * ROWS))
-        reading = Signal(range(2 * ROWS))
-        answered = Signal(range(2 * ROWS))
-        accept, issue, hit, miss, give = Signal(), Signal(), Signal(), Signal(), Signal()
+        accepted = Signal(range(ROWS))
+        last = Signal(range(ROWS), init=ROWS - 1)  # accepted - 1
+        reading = Signal(range(ROWS))
+        answered = Signal(range(ROWS))
+        some = Signal()  # rows wait to be read
+        accept, issue, hit, miss = Signal(), Signal(), Signal(), Signal()
         running = Signal(init=1)
         m.d.comb += [
             accept.eq(self.i.valid & self.i.ready),
             write.en.eq(accept),
-            write.addr.eq(accepted[:-1]),
+            write.addr.eq(accepted),
             write.data.key.as_value().eq(
                 key_bits(
                     self.cfg, self.i.payload.t_sharp.as_value(), self.i.payload.s_sharp.as_value()
@@ -97,11 +98,11 @@ class DescriptorDecode(wiring.Component):
             write.data.side.offset.eq(self.i.payload.offset),
             write.data.side.gather.eq(self.i.payload.gather),
             write.data.side.tag.eq(self.i.payload.tag),
-            read.addr.eq(reading[:-1]),
-            give.eq(self.o.valid & self.o.ready),
+            read.addr.eq(reading),
         ]
-        m.d.sync += accepted.eq(accepted + accept)
-        self._count_rows(m, accept, give)
+        with m.If(accept):
+            m.d.sync += [accepted.eq(accepted + 1), last.eq(accepted)]
+        self._count_rows(m, accept, self.o.valid & self.o.ready)
 
         # Stage 0 holds a row; stage 4 knows whether its key is held.
         request = Signal(row, reset_less=True)
@@ -109,30 +110,32 @@ class DescriptorDecode(wiring.Component):
         m.d.sync += request.eq(read.data)
         m.d.comb += [
             match.key.eq(request.key),
-            issue.eq(running & (reading != accepted) & ~miss),
+            issue.eq(running & some & ~miss),
             hit.eq(valid[-1] & match.found),
             miss.eq(valid[-1] & ~match.found),
             match.used.eq(hit),
-            answers.i.valid.eq(hit),  # as many rows as the ring has: there is room
+            answers.i.valid.eq(hit),
             answers.i.payload.entry.eq(match.entry),
             answers.i.payload.side.eq(delay(m, request.side, match.latency, name="side")),
         ]
-        m.d.sync += answered.eq(answered + hit)
+        with m.If(hit):
+            m.d.sync += answered.eq(answered + 1)
+        m.d.sync += valid.eq(Cat(issue, valid[:-1]))
+        with m.If(issue):
+            m.d.sync += [reading.eq(reading + 1), some.eq(reading != last)]
+        with m.If(accept):
+            m.d.sync += some.eq(1)
         with m.If(miss):
-            m.d.sync += [valid.eq(0), reading.eq(answered), running.eq(0)]
-        with m.Else():
-            m.d.sync += [valid.eq(Cat(issue, valid[:-1])), reading.eq(reading + issue)]
+            m.d.sync += [valid.eq(0), reading.eq(answered), some.eq(1), running.eq(0)]
         # Early by so much that the first hit finds the entry filled.
         with m.If(store.soon):
             m.d.sync += running.eq(1)
 
         self._watch_memory(m, match, store)
-        waiting = Signal(range(ROWS + 1))  # answers that have not left
-        m.d.sync += waiting.eq(waiting + hit - give)
         m.d.comb += [
             store.key.eq(request.key),
             store.start.eq(delay(m, miss, 1, name="start", reset_less=False)),
-            store.drained.eq(waiting == 0),
+            store.drained.eq(answers.level[0] & ~answers.o.valid),
             store.write_entry.eq(match.victim),
             match.replace.eq(store.begun),
             match.fill.eq(store.done),
@@ -141,14 +144,17 @@ class DescriptorDecode(wiring.Component):
         return m
 
     def _count_rows(self, m, accept, give):
-        """Drive `i.ready`: a row is free."""
+        """Drive `i.ready`: a row is free, after the up to three beats not yet counted."""
+        taken = delay(m, accept, 1, name="taken", reset_less=False)
+        given = delay(m, give, 1, name="given", reset_less=False)
         level = Signal(range(ROWS + 1))
         room = Signal(init=1)
+        with m.If(taken & ~given):
+            m.d.sync += level.eq(level + 1)
+        with m.If(given & ~taken):
+            m.d.sync += level.eq(level - 1)
+        m.d.sync += room.eq(level < ROWS - 2)
         m.d.comb += self.i.ready.eq(room)
-        with m.If(accept & ~give):
-            m.d.sync += [level.eq(level + 1), room.eq(level != ROWS - 1)]
-        with m.If(give & ~accept):
-            m.d.sync += [level.eq(level - 1), room.eq(1)]
 
     def _watch_memory(self, m, match, store):
         """Pass the memory's bounds on, and drop all entries when they change."""

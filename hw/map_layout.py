@@ -145,14 +145,16 @@ class MapLayout(wiring.Component):
 
     def _walk(self, m):
         """One-hot pair of mips, and one clock later [(columns, rows)] of its even and odd mip."""
-        swizzled, volume = self.map.swizzled, self.map.volume
         side = self.side
-        flat_columns = Mux(swizzled, side[4:], side[8:])
+        linear = Signal(reset_less=True)
+        thick = Signal(reset_less=True)
+        m.d.sync += [
+            linear.eq(~self.map.swizzled),
+            thick.eq(self.map.swizzled & self.map.volume),
+        ]
         with m.If(self.load_x):
-            m.d.sync += self.columns.eq(Mux(swizzled & volume, side[3:], flat_columns))
-        rows = Signal(TEXEL_BITS)
-        flat_rows = Mux(swizzled, side[4:], side)
-        m.d.comb += rows.eq(Mux(swizzled & volume, side[2:], flat_rows))
+            m.d.sync += self.columns.eq(Mux(thick, side[3:], Mux(linear, side[8:], side[4:])))
+        rows = Mux(thick, side[2:], Mux(linear, side, side[4:]))
 
         walk = Signal(PAIRS)
         m.d.sync += walk.eq(Cat(walk[1:], self.load_y))

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 from kit.vlib import assert_columns_equal
-from random_traces import image_words, sampler_words
+from random_descriptors import image_words, sampler_words
 
 from minmip.hw.config import UnitConfig
 from minmip.sim.descriptor_words import S_FIELDS, S_WORDS, T_FIELDS, T_WORDS, pack, unpack
