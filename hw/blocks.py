@@ -38,6 +38,9 @@ BLOCKS: dict[str, Callable] = {
     "join": _block("lib.join:Join", {"a": 16, "b": 16}),
     "arbiter": _block("lib.arbiter:Arbiter", 32, 3),
     "descriptor_decode": _block("descriptor_decode:DescriptorDecode"),
+    "coordinate": _block("coordinate:CoordinateUnit"),
+    "rescale": _block("rescale:RescaleUnit"),
+    "address_generator": _block("address_generator:AddressGenerator"),
 }
 """Block name to its constructor from a `UnitConfig`."""
 

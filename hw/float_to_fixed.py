@@ -112,13 +112,13 @@ class FloatToFixed(wiring.Component):
             m.d.sync += significand_q3.eq(0)
         shift_q3 = delay(m, Mux(top_q2, 0, shift_q2), 1, name="shift_2")
 
-        # Clocks 4 and 5: the shift, by eights and by ones.
-        window_q4 = Signal(48, reset_less=True)
+        # Clocks 4 and 5: the shift, by ones while the window is narrow, then by eights.
+        window_q4 = Signal(24 + 7, reset_less=True)
         window_q5 = Signal(48, reset_less=True)
-        low_q4 = delay(m, shift_q3[:3], 1, name="low")
+        eights_q4 = delay(m, shift_q3[3:], 1, name="eights")
         m.d.sync += [
-            window_q4.eq(Cat(Const(0, 24), significand_q3) >> Cat(Const(0, 3), shift_q3[3:])),
-            window_q5.eq(window_q4 >> low_q4),
+            window_q4.eq(Cat(Const(0, 7), significand_q3) >> shift_q3[:3]),
+            window_q5.eq(Cat(Const(0, 17), window_q4) >> Cat(Const(0, 3), eights_q4)),
         ]
 
         # Clock 6: the half or the whole of the window, and what rounding must know.

@@ -1,0 +1,56 @@
+# amaranth: UnusedElaboratable=no
+"""Coordinate unit against `sim.golden.coordinates`."""
+
+import os
+
+import coordinate_vectors
+import numpy as np
+import pytest
+from kit.stream import simulate
+from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+
+from minmip.hw.blocks import PRESETS
+from minmip.hw.coordinate import CoordinateUnit
+
+LONG = bool(os.environ.get("MINMIP_LONG"))
+
+
+@pytest.fixture(scope="module", params=PRESETS)
+def unit(request):
+    """The Verilated block, and its number of axes."""
+    cfg = PRESETS[request.param]
+    return VerilatedBlock(CoordinateUnit(cfg), "coordinate"), cfg.axes
+
+
+def check(unit, requests, traffic="full", seed=1):
+    block, _ = unit
+    wanted = coordinate_vectors.golden_coordinates(requests)
+    result, run = block.run({"i": requests}, len(wanted["tag"]), traffic=traffic, seed=seed)
+    assert_columns_equal(result["o"], wanted)
+    return run
+
+
+def test_specials(unit):
+    check(unit, coordinate_vectors.special_coordinate_requests(unit[1]))
+
+
+def test_random(unit):
+    seed = 1
+    rng = np.random.default_rng(seed)
+    count = 10_000_000 if LONG else 1_000_000
+    requests = coordinate_vectors.coordinate_requests(rng, count, unit[1])
+    run = check(unit, requests)
+    assert run.cycles < count + 300  # one axis set per clock
+
+
+@pytest.mark.parametrize("traffic", TRAFFIC)
+def test_traffic(unit, traffic):
+    rng = np.random.default_rng(2)
+    count = 300 if traffic == "long stalls" else 5000
+    check(unit, coordinate_vectors.coordinate_requests(rng, count, unit[1]), traffic, seed=3)
+
+
+def test_pysim():
+    requests = coordinate_vectors.coordinate_requests(np.random.default_rng(4), 200, 3)
+    result = simulate(CoordinateUnit(PRESETS["full"]), {"i": requests}, 200, traffic="both")
+    assert_columns_equal(result["o"], coordinate_vectors.golden_coordinates(requests))

@@ -1,0 +1,107 @@
+# amaranth: UnusedElaboratable=no
+"""Rescale unit against `sim.golden.rescale`."""
+
+import os
+
+import numpy as np
+import pytest
+from kit.stream import simulate
+from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+
+from minmip.hw.blocks import PRESETS
+from minmip.hw.rescale import RescaleUnit
+from minmip.sim.golden.descriptor import Image
+from minmip.sim.golden.rescale import footprint_grid, map_value
+
+LONG = bool(os.environ.get("MINMIP_LONG"))
+
+
+def random_requests(rng, count, axes):
+    """Any size, scale, mip and LOD; every linked type."""
+    shape = (count, axes)
+    powers = 1 << rng.integers(0, 15, shape)
+    near_powers = np.clip(powers + rng.integers(-2, 3, shape), 1, 16384)
+    return {
+        "size": np.where(rng.random(shape) < 0.5, near_powers, rng.integers(1, 16385, shape)),
+        "scale": rng.integers(0, 16, shape),
+        "linked": rng.integers(0, 5, count),
+        "mip": rng.integers(0, 16, count),
+        "limited_lod": rng.integers(0, 15 * 256 + 1, count),
+        "base_level": rng.integers(0, 16, count),
+        "tag": rng.integers(0, 256, count),
+    }
+
+
+def every_shift(axes):
+    """Each linked type, scale and mip, on sizes of all bit lengths."""
+    linked, scale, mip, power = (
+        side.ravel() for side in np.meshgrid(*map(np.arange, (5, 16, 16, 15)), indexing="ij")
+    )
+    count = len(mip)
+    number = np.arange(count)
+    size = np.minimum((1 << power) + number % 3 * ((1 << power) - 1) // 2, 16384)
+    return {
+        "size": np.stack([np.roll(size, axis) for axis in range(axes)], 1),
+        "scale": np.stack([scale] * axes, 1),
+        "linked": linked,
+        "mip": mip,
+        "limited_lod": number * 7 % (15 * 256 + 1),
+        "base_level": number % 16,
+        "tag": number % 256,
+    }
+
+
+def golden(requests):
+    """Columns by the names of `rescale_result`."""
+    zero = np.zeros_like(requests["mip"])
+    size = requests["size"]
+    image = Image(
+        **dict.fromkeys(Image.__dataclass_fields__, zero)
+        | {
+            "size": size,
+            "map_size": np.maximum(1, size >> requests["scale"]),
+            "linked": requests["linked"],
+            "base_level": requests["base_level"],
+        }
+    )
+    return {
+        "grid": footprint_grid(image, requests["mip"]),
+        "value": map_value(requests["limited_lod"], image),
+        "tag": requests["tag"],
+    }
+
+
+@pytest.fixture(scope="module", params=PRESETS)
+def unit(request):
+    """The Verilated block, and its number of axes."""
+    cfg = PRESETS[request.param]
+    return VerilatedBlock(RescaleUnit(cfg), "rescale"), cfg.axes
+
+
+def check(unit, requests, traffic="full", seed=1):
+    block, _ = unit
+    result, run = block.run({"i": requests}, len(requests["tag"]), traffic=traffic, seed=seed)
+    assert_columns_equal(result["o"], golden(requests))
+    return run
+
+
+def test_every_shift(unit):
+    check(unit, every_shift(unit[1]))
+
+
+def test_random(unit):
+    count = 10_000_000 if LONG else 1_000_000
+    run = check(unit, random_requests(np.random.default_rng(1), count, unit[1]))
+    assert run.cycles < count + 300  # one request per clock
+
+
+@pytest.mark.parametrize("traffic", TRAFFIC)
+def test_traffic(unit, traffic):
+    count = 300 if traffic == "long stalls" else 5000
+    check(unit, random_requests(np.random.default_rng(2), count, unit[1]), traffic, seed=3)
+
+
+def test_pysim():
+    requests = random_requests(np.random.default_rng(4), 1000, 3)
+    result = simulate(RescaleUnit(PRESETS["full"]), {"i": requests}, 1000, traffic="both")
+    assert_columns_equal(result["o"], golden(requests))
