@@ -1,0 +1,76 @@
+# amaranth: UnusedElaboratable=no
+"""Gradient unit against `numbers.float_sub`."""
+
+import os
+
+import numpy as np
+import pytest
+from kit.stream import simulate
+from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from lod_vectors import SPECIAL, float_pairs
+
+from minmip.hw.blocks import PRESETS
+from minmip.hw.gradient import GradientUnit
+from minmip.sim.golden.numbers import float_sub
+
+LONG = bool(os.environ.get("MINMIP_LONG"))
+
+
+def gradient_requests(rng, count, axes):
+    """Every pair of specials between lane 0 and each of the others, then pairs of all kinds."""
+    pairs = len(SPECIAL) ** 2
+    uvw = np.zeros((max(count, pairs), 3, axes), np.int64)
+    for axis in range(axes):
+        lane1, lane0 = float_pairs(rng, len(uvw) - pairs)
+        # One of lanes 1 and 2 is paired with lane 0, the other is near it or of any kind.
+        near = lane0 ^ rng.integers(0, 1 << 32, len(uvw)) >> rng.integers(2, 32, len(uvw))
+        other = np.where(rng.random(len(uvw)) < 0.5, near, rng.permutation(lane1))
+        uvw[:, 0, axis] = lane0
+        uvw[:, 1 + axis % 2, axis] = lane1
+        uvw[:, 2 - axis % 2, axis] = other
+    return {"uvw": uvw, "tag": np.arange(len(uvw)) % 256}
+
+
+def golden(requests):
+    uvw = requests["uvw"]
+    return {
+        "ddx": float_sub(uvw[:, 1], uvw[:, 0]),
+        "ddy": float_sub(uvw[:, 2], uvw[:, 0]),
+        "tag": requests["tag"],
+    }
+
+
+@pytest.fixture(scope="module", params=PRESETS)
+def unit(request):
+    """The verilated block, and its number of axes."""
+    cfg = PRESETS[request.param]
+    return VerilatedBlock(GradientUnit(cfg), "gradient"), cfg.axes
+
+
+def check(unit, requests, traffic="full", seed=1):
+    wanted = golden(requests)
+    result, run = unit[0].run({"i": requests}, len(wanted["tag"]), traffic=traffic, seed=seed)
+    assert_columns_equal(result["o"], wanted)
+    return run
+
+
+def test_random(unit):
+    count = 1_200_000 if LONG else 120_000
+    run = check(unit, gradient_requests(np.random.default_rng(1), count, unit[1]))
+    assert run.cycles < count + 300  # one quad per clock
+
+
+@pytest.mark.parametrize("traffic", TRAFFIC)
+def test_traffic(unit, traffic):
+    requests = gradient_requests(np.random.default_rng(2), 5000, unit[1])
+    if traffic == "long stalls":
+        requests = {name: column[-300:] for name, column in requests.items()}
+    check(unit, requests, traffic, seed=3)
+
+
+def test_pysim():
+    requests = gradient_requests(np.random.default_rng(4), 0, 2)
+    some = np.random.default_rng(5).permutation(len(requests["tag"]))[:300]
+    requests = {name: column[some] for name, column in requests.items()}
+    result = simulate(GradientUnit(PRESETS["2d"]), {"i": requests}, 300, traffic="both")
+    assert_columns_equal(result["o"], golden(requests))

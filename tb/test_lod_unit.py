@@ -1,0 +1,82 @@
+# amaranth: UnusedElaboratable=no
+"""LOD unit against `lod.gradient_lod` of the golden model."""
+
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from kit.stream import simulate
+from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from lod_vectors import golden_lod, lod_requests, special_lod_requests
+
+from minmip.hw.blocks import PRESETS
+from minmip.hw.config import FULL, LodConfig, UnitConfig
+from minmip.hw.lod import LodUnit
+from minmip.hw.lod_scale import LodScale
+
+LONG = bool(os.environ.get("MINMIP_LONG"))
+
+
+@pytest.fixture(scope="module", params=PRESETS)
+def unit(request):
+    """The verilated block and its parameters."""
+    cfg = PRESETS[request.param]
+    return VerilatedBlock(LodUnit(cfg), "lod"), cfg
+
+
+def check(unit, requests, traffic="full", seed=1):
+    block, cfg = unit
+    wanted = golden_lod(requests, cfg.lod)
+    result, run = block.run({"i": requests}, len(wanted["tag"]), traffic=traffic, seed=seed)
+    assert_columns_equal(result["o"], wanted)
+    return run
+
+
+def test_specials(unit):
+    check(unit, special_lod_requests(unit[1].axes))
+
+
+def test_random(unit):
+    count = 1_200_000 if LONG else 120_000
+    run = check(unit, lod_requests(np.random.default_rng(1), count, unit[1].axes))
+    assert run.cycles < count + 300  # one lane per clock
+
+
+@pytest.mark.parametrize("traffic", TRAFFIC)
+def test_traffic(unit, traffic):
+    count = 300 if traffic == "long stalls" else 5000
+    check(unit, lod_requests(np.random.default_rng(2), count, unit[1].axes), traffic, seed=3)
+
+
+def test_vectors_reach_every_decision():
+    """The random requests hold each case many times, or a test that passes would say little."""
+    requests = lod_requests(np.random.default_rng(1), 120_000, 3)
+    result = golden_lod(requests, FULL.lod)
+    aniso = requests["aniso"] & (requests["max_aniso_log2"] == 4)
+    for taps_log2 in range(5):
+        assert (aniso & (result["taps_log2"] == taps_log2)).sum() > 300
+    assert (result["lod"] == 32767).sum() > 100
+    assert (result["lod"] == -32768).sum() > 100
+    assert result["undefined"].sum() > 100
+    assert 0.2 < result["major_is_x"].mean() < 0.8
+
+
+def test_other_widths():
+    """Mantissa, table and logarithm of other sizes than the standard ones."""
+    lod = LodConfig(mantissa_bits=14, index_bits=6, interpolation_bits=9, log_fraction_bits=12)
+    cfg = replace(PRESETS["2d"], lod=lod)
+    requests = lod_requests(np.random.default_rng(6), 500, cfg.axes)
+    result = simulate(LodUnit(cfg), {"i": requests}, 500)
+    assert_columns_equal(result["o"], golden_lod(requests, lod))
+
+
+def test_pysim():
+    requests = lod_requests(np.random.default_rng(4), 300, 3)
+    result = simulate(LodUnit(FULL), {"i": requests}, 300, traffic="both")
+    assert_columns_equal(result["o"], golden_lod(requests, FULL.lod))
+
+
+def test_wide_mantissa_is_refused():
+    with pytest.raises(ValueError, match="mantissa_bits must be 18 or fewer in gateware, not 20"):
+        LodScale(UnitConfig(lod=LodConfig(mantissa_bits=20)))
