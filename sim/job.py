@@ -25,6 +25,9 @@ from minmip.sim.summary import frame_report, texture_report
 
 __all__ = ["run_job"]
 
+OURS = re.compile(r"frame\d{4,}(\.png|_map\d{2,}_.*\.png|_trace\.npz)|summary\.json")
+"""Names of the files that a run writes."""
+
 
 def run_job(
     scene_name: str,
@@ -40,7 +43,8 @@ def run_job(
 ) -> None:
     """Draw the frames of a scene, record their feedback, and write what it shows to a folder.
 
-    Maps are cleared before every frame. All files appear at the end, or none.
+    Maps are cleared before every frame. All files appear at the end, or none; they replace those
+    of an earlier run in the same folder.
 
     Parameters
     ----------
@@ -119,6 +123,9 @@ def _staged(out: Path) -> Iterator[Path]:
         raise OSError(error.errno, error.strerror, str(out)) from None
     try:
         yield staging
+        for file in out.iterdir():
+            if OURS.fullmatch(file.name):  # of an earlier run: it would mix with this one's
+                file.unlink()
         for file in sorted(staging.iterdir()):
             os.replace(file, out / file.name)
     except BaseException:
@@ -147,11 +154,10 @@ def _draw_pictures(
             f"region {binding.region[0]}x{binding.region[1]}"
         )
         if kind == "minmip":
-            draw_levels(path, decoded, texture.mips, title)
+            draw_levels(path, decoded, title)
         else:
             draw_used(path, decoded, title)
     levels, shade = paint_levels(bindings, maps, quads, size, kind)
-    mips = max((b.texture.mips for b in bindings), default=1)
     name = "MinMip" if kind == "minmip" else "MipRegionUsed"
     title = f"minmip, {name} feedback of frame {frame}, {size[0]}x{size[1]}"
-    draw_frame(folder / f"frame{frame:04}.png", levels, shade, mips, title)
+    draw_frame(folder / f"frame{frame:04}.png", levels, shade, title)

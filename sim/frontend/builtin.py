@@ -15,15 +15,15 @@ from minmip.sim.frontend.scene import Primitive, Scene, Texture
 __all__ = ["builtin_scene"]
 
 TEXTURES = (
-    Texture(name="grass", width=4096, height=4096),
-    Texture(name="rock", width=2048, height=2048, wrap_u="mirror", wrap_v="mirror"),
+    Texture(name="grass", width=16384, height=16384),
+    Texture(name="rock", width=8192, height=8192, wrap_u="mirror", wrap_v="mirror"),
     Texture(name="snow", width=1024, height=1024),
     Texture(name="road", width=1024, height=4096, wrap_u="clamp"),
     Texture(name="lake", width=1500, height=1000, wrap_u="mirror", wrap_v="mirror"),
     Texture(name="crate", width=2048, height=2048, wrap_u="clamp", wrap_v="clamp"),
     Texture(name="sign", width=1200, height=675, wrap_u="clamp", wrap_v="clamp"),
     Texture(name="ring", width=2048, height=512),
-    Texture(name="sky", width=4096, height=2048, wrap_v="clamp"),
+    Texture(name="sky", width=8192, height=4096, wrap_v="clamp"),
 )
 GRASS, ROCK, SNOW, ROAD, LAKE, CRATE, SIGN, RING, SKY = range(len(TEXTURES))
 
@@ -78,9 +78,10 @@ def _land() -> list[Primitive]:
     # Along slopes the height is added, or the textures would be stretched where it is steep.
     across = positions[:, 0] + np.tanh(positions[:, 0] / 40) * positions[:, 1]
     uv = np.column_stack([across, positions[:, 2] - positions[:, 1]])
-    metres = {GRASS: 6.0, ROCK: 22.0, SNOW: 30.0}
+    # One grass texture covers all the land, as a virtual texture would.
+    metres = {GRASS: 640.0, ROCK: 240.0, SNOW: 60.0}
     return [
-        _primitive(positions, uv / size, triangles[ground == texture], texture)
+        _primitive(positions, uv / size + [0.5, 0.95], triangles[ground == texture], texture)
         for texture, size in metres.items()
     ]
 
