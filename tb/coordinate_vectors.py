@@ -26,15 +26,16 @@ SIZES = np.array([1, 2, 3, 5, 7, 16, 255, 256, 257, 1000, 4095, 4096, 8191, 1638
 def coordinate_requests(rng: np.random.Generator, count: int, axes: int) -> dict:
     """Columns by the names of `coordinate_request`: ties, borders, saturation, any pattern."""
     shape = (count, axes)
-    size = np.where(
-        rng.random(shape) < 0.5,
-        rng.choice(SIZES, shape),
+    kind = rng.integers(0, 9, shape)
+    size = np.select(
+        [kind == 6, rng.random(shape) < 0.5],
+        [1 << rng.integers(10, 15, shape), rng.choice(SIZES, shape)],
         np.minimum(2.0 ** rng.uniform(0, 14.01, shape), 16384).astype(np.int64),
     )
     taps_log2 = rng.choice(np.array([0, 0, 1, 2, 3, 4]), count)
     return {
         "axis": {
-            "coordinate": _coordinates(rng, size),
+            "coordinate": _coordinates(rng, size, kind),
             "major": _majors(rng, size),
             "size": size,
             "mode": rng.integers(0, 8, shape),
@@ -106,10 +107,9 @@ def _nudged(rng, bits):
     return np.clip(bits + steps, 0, (1 << 32) - 1)
 
 
-def _coordinates(rng, size):
+def _coordinates(rng, size, kind):
     shape = size.shape
     sign = rng.choice([-1, 1], shape)
-    kind = rng.integers(0, 9, shape)
     half_steps = rng.integers(-512, 1024, shape) * size // rng.choice([1, 64], shape)
     plans = [
         rng.uniform(-3, 4, shape),
@@ -118,10 +118,11 @@ def _coordinates(rng, size):
         rng.integers(-4 * size - 1, 8 * size + 2) / 2 / size,  # texel centres and sides
         sign * (10 + rng.uniform(-1, 1, shape) * 2.0 ** -rng.integers(0, 24, shape)),
         sign * 2.0 ** rng.uniform(-40, 30, shape),
-        sign * (1 << 23) * 2.0 ** rng.integers(-60, 10, shape)  # ties of the 32nd fraction bit
-        + rng.integers(0, 9, shape),
+        # Ties of the 32nd fraction bit, beside ties of 1/256 texel: sizes are powers of two.
+        sign * (rng.integers(0, 64, shape) / 2 / 256 / size + 2.0 ** -rng.integers(30, 36, shape)),
     ]
-    planned = _nudged(rng, _floats(np.choose(np.minimum(kind, 6), plans)))
+    bits = _floats(np.choose(np.minimum(kind, 6), plans))
+    planned = np.where(kind == 6, bits, _nudged(rng, bits))
     return np.select(
         [kind == 7, kind == 8],
         [rng.choice(SPECIAL, shape), rng.integers(0, 1 << 32, shape)],

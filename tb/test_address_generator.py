@@ -5,13 +5,15 @@ import os
 
 import numpy as np
 import pytest
+from kit.mutants import planted
 from kit.stream import simulate
 from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from mutants.address_generator import MUTANTS
 
 from minmip.hw.address_generator import AddressGenerator
 from minmip.hw.blocks import PRESETS
 from minmip.hw.config import UnitConfig
-from minmip.sim.golden.address import MIPS, map_layout, texel_address
+from minmip.sim.golden.address import map_layout, texel_address
 
 LONG = bool(os.environ.get("MINMIP_LONG"))
 LIMITS = [16384, 16384, 8192]  # width, height, depth or slices of a map
@@ -117,8 +119,19 @@ def test_traffic(unit, traffic):
     check(unit, random_requests(np.random.default_rng(2), count, unit[1]), traffic, seed=3)
 
 
-def test_pysim():
+def simulated(traffic="full"):
+    """A few texels in Amaranth's simulator."""
     cfg = PRESETS["full"]
     requests, wanted = random_requests(np.random.default_rng(4), 1000, cfg)
-    result = simulate(AddressGenerator(cfg), {"i": requests}, 1000, traffic="both")
+    result = simulate(AddressGenerator(cfg), {"i": requests}, 1000, traffic=traffic)
     assert_columns_equal(result["o"], wanted)
+
+
+def test_pysim():
+    simulated("both")
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_mutant(mutant):
+    with planted(mutant), pytest.raises(AssertionError, match="differ"):
+        simulated()

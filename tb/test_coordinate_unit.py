@@ -6,8 +6,10 @@ import os
 import coordinate_vectors
 import numpy as np
 import pytest
+from kit.mutants import planted
 from kit.stream import simulate
 from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from mutants.coordinate import MUTANTS
 
 from minmip.hw.blocks import PRESETS
 from minmip.hw.coordinate import CoordinateUnit
@@ -50,7 +52,18 @@ def test_traffic(unit, traffic):
     check(unit, coordinate_vectors.coordinate_requests(rng, count, unit[1]), traffic, seed=3)
 
 
-def test_pysim():
-    requests = coordinate_vectors.coordinate_requests(np.random.default_rng(4), 200, 3)
-    result = simulate(CoordinateUnit(PRESETS["full"]), {"i": requests}, 200, traffic="both")
+def simulated(count, traffic="full"):
+    """A few requests in Amaranth's simulator."""
+    requests = coordinate_vectors.coordinate_requests(np.random.default_rng(4), count, 3)
+    result = simulate(CoordinateUnit(PRESETS["full"]), {"i": requests}, count, traffic=traffic)
     assert_columns_equal(result["o"], coordinate_vectors.golden_coordinates(requests))
+
+
+def test_pysim():
+    simulated(200, "both")
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_mutant(mutant):
+    with planted(mutant), pytest.raises(AssertionError, match="differ"):
+        simulated(200)

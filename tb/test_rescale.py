@@ -5,8 +5,10 @@ import os
 
 import numpy as np
 import pytest
+from kit.mutants import planted
 from kit.stream import simulate
 from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from mutants.rescale import MUTANTS
 
 from minmip.hw.blocks import PRESETS
 from minmip.hw.rescale import RescaleUnit
@@ -101,7 +103,18 @@ def test_traffic(unit, traffic):
     check(unit, random_requests(np.random.default_rng(2), count, unit[1]), traffic, seed=3)
 
 
-def test_pysim():
-    requests = random_requests(np.random.default_rng(4), 1000, 3)
-    result = simulate(RescaleUnit(PRESETS["full"]), {"i": requests}, 1000, traffic="both")
+def simulated(traffic="full"):
+    """A few requests in Amaranth's simulator."""
+    requests = random_requests(np.random.default_rng(4), 500, 3)
+    result = simulate(RescaleUnit(PRESETS["full"]), {"i": requests}, 500, traffic=traffic)
     assert_columns_equal(result["o"], golden(requests))
+
+
+def test_pysim():
+    simulated("both")
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_mutant(mutant):
+    with planted(mutant), pytest.raises(AssertionError, match="differ"):
+        simulated()
