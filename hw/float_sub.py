@@ -180,15 +180,12 @@ class FloatSub(wiring.Component):
         over = Signal()
         under = Signal()
         m.d.comb += [
-            # 255 and more after the carry; the largest exponent here is 256.
+            # 255 and 256, the largest here. A carry from 254 to 255 makes an infinity by itself.
             over.eq(
-                self.infinite_q11
-                | (
-                    ~exponent_q11[9]
-                    & (exponent_q11[8] | (exponent_q11[1:8].all() & (exponent_q11[0] | carry)))
-                )
+                self.infinite_q11 | (~exponent_q11[9] & (exponent_q11[8] | exponent_q11[:8].all()))
             ),
-            under.eq(exponent_q11[9] | (~carry & ~exponent_q11.any()) | zero_q11),
+            # Results this small are exact: there is no carry to bring them back.
+            under.eq(exponent_q11[9] | ~exponent_q11.any() | zero_q11),
         ]
         self.fraction_q12 = Signal(23, reset_less=True)
         self.exponent_q12 = Signal(8, reset_less=True)

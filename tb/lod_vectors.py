@@ -13,7 +13,8 @@ SPECIAL = np.array(
         *(0x00800000, 0x00800001, 0x00FFFFFF, 0x01000000),  # smallest normals
         *(0x33000000, 0x33800000, 0x337FFFFF),  # half and one unit in the last place of 1
         *(0x3F7FFFFF, 0x3F800000, 0x3F800001, 0x3FFFFFFF, 0x40000000, 0x4B7FFFFF, 0x4B800000),
-        *(0x7EFFFFFF, 0x7F000000, 0x7F7FFFFF),  # largest
+        *(0x72FFFFFF, 0x73000000),  # half a unit in the last place of the largest
+        *(0x7EFFFFFF, 0x7F000000, 0x7F7FFFFF),
         *(0x7F800000, 0x7F800001, 0x7FC00000, 0x7FFFFFFF),  # infinity, NaN
     ],
     np.int64,
@@ -96,6 +97,35 @@ def special_lod_requests(axes: int) -> dict[str, np.ndarray]:
         "aniso": number % 7 != 0,
         "max_aniso_log2": number % 5,
         "threshold": number % 8,
+        "tag": number % 256,
+    }
+
+
+def reach_lod_requests(axes: int) -> dict[str, np.ndarray]:
+    """Ratios at, and just beside, those where the tap count changes, for every ANISO_THRESHOLD.
+
+    Half of the minor axes are under one texel, where the length counts instead of the ratio.
+    """
+    log2, threshold, fine, side = (
+        grid.ravel() for grid in np.meshgrid(range(4), range(8), (0, 1), (-1, 0, 1, 2))
+    )
+    reach = (8 << log2) + threshold
+    # In 1/1024 texel; beside it a little across, or one step shorter or longer.
+    along = np.where(fine, reach * 128, reach * 1024) + np.where(abs(side) == 1, side, 0)
+    across = np.where(side == 2, 1, 0)
+    short = np.where(fine, 512, 8192)
+    texels = np.zeros((len(log2), 4, axes))
+    texels[:, 0, 0], texels[:, 0, 1], texels[:, 1, 1] = along, across, short
+    gradients = bits_of((texels / 1024 / 64).astype(np.float32))
+    number = np.arange(len(log2))
+    return {
+        "ddx": gradients[:, 0],
+        "ddy": gradients[:, 1],
+        "size": np.full((len(log2), axes), 64),
+        "axes": np.full(len(log2), 2),
+        "aniso": number >= 0,
+        "max_aniso_log2": np.full(len(log2), 4),
+        "threshold": threshold,
         "tag": number % 256,
     }
 

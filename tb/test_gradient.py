@@ -5,9 +5,11 @@ import os
 
 import numpy as np
 import pytest
+from kit.mutants import planted
 from kit.stream import simulate
 from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
 from lod_vectors import SPECIAL, float_pairs
+from mutants.gradient import MUTANTS
 
 from minmip.hw.blocks import PRESETS
 from minmip.hw.gradient import GradientUnit
@@ -68,9 +70,24 @@ def test_traffic(unit, traffic):
     check(unit, requests, traffic, seed=3)
 
 
-def test_pysim():
+def simulated(traffic="full"):
+    """Some of the special pairs in Amaranth's simulator."""
     requests = gradient_requests(np.random.default_rng(4), 0, 2)
-    some = np.random.default_rng(5).permutation(len(requests["tag"]))[:300]
+    uvw = requests["uvw"]
+    large = ((uvw[:, :2, 0] & 0x7FFFFFFF) > 0x70000000).all(axis=1)  # overflow, infinity, NaN
+    some = large | (np.random.default_rng(5).random(len(uvw)) < 0.1)
     requests = {name: column[some] for name, column in requests.items()}
-    result = simulate(GradientUnit(PRESETS["2d"]), {"i": requests}, 300, traffic="both")
+    result = simulate(
+        GradientUnit(PRESETS["2d"]), {"i": requests}, int(some.sum()), traffic=traffic
+    )
     assert_columns_equal(result["o"], golden(requests))
+
+
+def test_pysim():
+    simulated("both")
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_mutant(mutant):
+    with planted(mutant), pytest.raises(AssertionError, match="differ"):
+        simulated()

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from kit.mutants import planted
 from kit.stream import simulate
 from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
-from lod_vectors import golden_lod, lod_requests, special_lod_requests
+from lod_vectors import golden_lod, lod_requests, reach_lod_requests, special_lod_requests
+from mutants.lod import MUTANTS
 
 from minmip.hw.blocks import PRESETS
 from minmip.hw.config import FULL, LodConfig, UnitConfig
@@ -35,6 +37,10 @@ def check(unit, requests, traffic="full", seed=1):
 
 def test_specials(unit):
     check(unit, special_lod_requests(unit[1].axes))
+
+
+def test_tap_count_limits(unit):
+    check(unit, reach_lod_requests(unit[1].axes))
 
 
 def test_random(unit):
@@ -71,10 +77,27 @@ def test_other_widths():
     assert_columns_equal(result["o"], golden_lod(requests, lod))
 
 
-def test_pysim():
-    requests = lod_requests(np.random.default_rng(4), 300, 3)
-    result = simulate(LodUnit(FULL), {"i": requests}, 300, traffic="both")
+def simulated(traffic="full"):
+    """A few requests of every kind in Amaranth's simulator."""
+    rng = np.random.default_rng(4)
+    pools = (lod_requests(rng, 200, 3), special_lod_requests(3), reach_lod_requests(3))
+    rows = [rng.permutation(len(pool["tag"]))[:200] for pool in pools]
+    requests = {
+        name: np.concatenate([pool[name][some] for pool, some in zip(pools, rows, strict=True)])
+        for name in pools[0]
+    }
+    result = simulate(LodUnit(FULL), {"i": requests}, len(requests["tag"]), traffic=traffic)
     assert_columns_equal(result["o"], golden_lod(requests, FULL.lod))
+
+
+def test_pysim():
+    simulated("both")
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_mutant(mutant):
+    with planted(mutant), pytest.raises(AssertionError, match="differ"):
+        simulated()
 
 
 def test_wide_mantissa_is_refused():

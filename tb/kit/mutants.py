@@ -16,7 +16,7 @@ __all__ = ["Mutant", "planted"]
 class Mutant:
     """A fault: `old` text, found once in `minmip.hw.<module>`, becomes `new`; `breaks` says what.
 
-    Only what `elaborate` builds can be broken.
+    Methods can be broken, but not `__init__`.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Mutant:
 
 @contextmanager
 def planted(mutant: Mutant) -> Iterator[None]:
-    """Let the classes of the module elaborate with the fault.
+    """Let the methods of the module's classes have the fault.
 
     Raises
     ------
@@ -46,11 +46,11 @@ def planted(mutant: Mutant) -> Iterator[None]:
     faulty = source.replace(mutant.old, mutant.new)
     exec(compile(faulty, f"<mutant {mutant.name}>", "exec", dont_inherit=True), namespace)
     patches = [
-        patch.object(original, "elaborate", namespace[name].elaborate)
+        patch.object(original, method, function)
         for name, original in vars(module).items()
-        if inspect.isclass(original)
-        and original.__module__ == module.__name__
-        and "elaborate" in vars(original)
+        if inspect.isclass(original) and original.__module__ == module.__name__
+        for method, function in vars(namespace[name]).items()
+        if inspect.isfunction(function) and method != "__init__"
     ]
     for one in patches:
         one.start()
