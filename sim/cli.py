@@ -168,3 +168,4 @@ def measure(quick):
 
 main.add_command(hw_commands.verilog)
 main.add_command(hw_commands.synth)
+main.add_command(hw_commands.formal)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import csv
 import functools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import click
 
-__all__ = ["synth", "verilog"]
+__all__ = ["formal", "synth", "verilog"]
 
 _COLUMNS = (
     *("block", "preset", "part", "grade", "median_mhz", "min_mhz", "max_mhz", "cap_mhz"),
     *("comb", "lut4", "ff", "dsp", "bram", "seeds", "mhz_by_seed", "seconds", "path"),
 )
 _KEY = ("block", "preset", "part", "grade")
+_PROOF_COLUMNS = ("block", "property", "says", "mode", "depth", "engine", "status", "seconds")
+_PROOF_KEY = ("block", "property")
 
 
 def _one_sentence(command: Callable) -> Callable:
@@ -123,18 +126,89 @@ def synth(block, preset, part, grade, seeds, jobs, table):
             "path": report.path,
             **{name: getattr(report, name) for name in ("comb", "lut4", "ff", "dsp", "bram")},
         }
-        _put_row(table, row)
+        _put_rows(table, [row], _COLUMNS, _KEY)
 
 
-def _put_row(table: Path, row: dict) -> None:
-    """Replace the row of the same configuration, or add it; rows stay sorted."""
+@click.command()
+@click.argument("name", required=False, metavar="[BLOCK|PROOF]")
+@click.option("--list", "only_list", is_flag=True, help="List the proofs and stop.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="At once.")
+@click.option(
+    "--table",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also put the rows into this CSV file, in place of older ones.",
+)
+@_one_sentence
+def formal(name, only_list, jobs, table):
+    """Prove the properties of every block, of one block, or one property."""
+    import warnings
+    from concurrent.futures import ThreadPoolExecutor
+
+    from amaranth.hdl import UnusedElaboratable
+
+    warnings.simplefilter("ignore", UnusedElaboratable)  # proofs ask a block for its latency only
+    proofs, run_proof = _proofs()
+    chosen = [proof for proof in proofs if name in (None, proof.block, proof.title)]
+    if not chosen:
+        blocks = ", ".join(sorted({proof.block for proof in proofs}))
+        raise ValueError(f"there is no proof {name!r}; there are proofs of {blocks}")
+    if only_list:
+        for proof in chosen:
+            click.echo(f"{proof.title:<28}{proof.says}")
+        return
     rows = []
+    with ThreadPoolExecutor(jobs) as pool:
+        for proof, outcome in zip(chosen, pool.map(run_proof, chosen), strict=True):
+            depth = "" if proof.engine.startswith("abc") else proof.depth
+            click.echo(
+                f"{proof.title:<28}{outcome.status:<9}{proof.mode:<7}{depth!s:>3}"
+                f"{outcome.seconds:7.1f} s  {proof.says}"
+            )
+            if outcome.status != "PASS":
+                click.echo(outcome.log, err=True)
+            rows.append(
+                {
+                    "block": proof.block,
+                    "property": proof.name,
+                    "says": proof.says,
+                    "mode": proof.mode,
+                    "depth": depth,
+                    "engine": proof.engine,
+                    "status": outcome.status,
+                    "seconds": f"{outcome.seconds:.1f}",
+                }
+            )
+    if table:
+        _put_rows(table, rows, _PROOF_COLUMNS, _PROOF_KEY)
+    failed = sum(row["status"] != "PASS" for row in rows)
+    click.echo(f"{len(rows) - failed} of {len(rows)} proved")
+    if failed:
+        raise SystemExit(1)
+
+
+def _proofs():
+    """The proofs of a checkout: they live with the benches, which are not installed."""
+    benches = Path(__file__).resolve().parents[1] / "tb"
+    if not (benches / "kit" / "proofs.py").exists():
+        raise ValueError("the proofs are part of a checkout of the repository, not of the package")
+    if str(benches) not in sys.path:
+        sys.path.insert(0, str(benches))
+    from kit.formal import run_proof
+    from kit.proofs import all_proofs
+
+    return all_proofs(), run_proof
+
+
+def _put_rows(table: Path, rows: list[dict], columns: tuple[str, ...], key: tuple[str, ...]):
+    """Replace the rows of the same key, or add them; the table stays sorted."""
+    new = {tuple(row[name] for name in key): row for row in rows}
+    old = {}
     if table.exists():
         with table.open(newline="") as file:
-            rows = [old for old in csv.DictReader(file) if any(old[k] != row[k] for k in _KEY)]
-    rows = sorted([*rows, row], key=lambda entry: [entry[name] for name in _KEY])
+            old = {tuple(row[name] for name in key): row for row in csv.DictReader(file)}
+    merged = {**old, **new}
     table.parent.mkdir(parents=True, exist_ok=True)
     with table.open("w", newline="") as file:
-        writer = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows(merged[name] for name in sorted(merged))

@@ -27,7 +27,9 @@ class Queue(wiring.Component):
     Attributes
     ----------
     level : Signal
-        The state that proofs look at.
+    rows : Memory
+    write, read
+        The state that proofs look at: beats in the rows, the rows and their two ports.
 
     Members
     -------
@@ -46,14 +48,14 @@ class Queue(wiring.Component):
         self.never_full = never_full
         # Beats in the rows, one-hot: a counter and its comparisons would be the slowest path.
         self.level = Signal(depth + 1, init=1)
+        self.rows = Memory(shape=shape, depth=depth, init=[])
+        self.write, self.read = self.rows.write_port(), self.rows.read_port(domain="comb")
         super().__init__({"i": In(stream.Signature(shape)), "o": Out(stream.Signature(shape))})
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.rows = rows = Memory(shape=self.shape, depth=self.depth, init=[])
-        write, read = rows.write_port(), rows.read_port(domain="comb")
-
-        level = self.level
+        m.submodules.rows = self.rows
+        write, read, level = self.write, self.read, self.level
         push, pop = Signal(), Signal()
         m.d.comb += [
             self.i.ready.eq(1 if self.never_full else ~level[self.depth]),

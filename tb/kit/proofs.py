@@ -1,0 +1,71 @@
+"""Every proof of the repository: those that follow from the block list, and `formal_<block>.py`."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+from kit.beats import Credits
+from kit.formal import FreeDatapath, Proof, StreamContract, ValidLatency
+from minmip.hw.blocks import BLOCKS, make_block
+from minmip.hw.lib.credit import CreditBuffer
+
+__all__ = ["all_proofs"]
+
+
+def all_proofs() -> list[Proof]:
+    """List the proofs of every block, sorted by title."""
+    proofs = [proof for block in BLOCKS for proof in _standard(block)]
+    for file in sorted(Path(__file__).parent.parent.glob("formal_*.py")):
+        proofs += importlib.import_module(file.stem).proofs()
+    return sorted(proofs, key=lambda proof: proof.title)
+
+
+def _standard(name: str) -> list[Proof]:
+    """The stream contract; for a credit buffer also the valid bits and the credits."""
+    block = make_block(name)
+
+    def contract():
+        fresh = make_block(name)
+        if not isinstance(fresh, CreditBuffer):
+            return StreamContract(fresh)
+        fresh.datapath = FreeDatapath(fresh.datapath)
+        spec = StreamContract(fresh)
+        spec.ports.append(fresh.datapath.any_result)
+        return spec
+
+    latency = getattr(block, "latency", 4)
+    proofs = [
+        Proof(
+            block=name,
+            name="contract",
+            says="valid and payload of every output stay until the transfer",
+            make=contract,
+        ),
+        Proof(
+            block=name,
+            name="offers",
+            says="every output is offered without waiting for ready",
+            make=contract,
+            mode="cover",
+            depth=latency + 6,
+        ),
+    ]
+    if isinstance(block, CreditBuffer):
+        clocks = block.datapath.latency
+        proofs += [
+            Proof(
+                block=name,
+                name="valid",
+                says=f"o_valid of the datapath is i_valid of {clocks} clocks ago",
+                make=lambda: ValidLatency(make_block(name).datapath),
+                depth=clocks + 1,
+            ),
+            Proof(
+                block=name,
+                name="credits",
+                says="credits and beats inside add up, the response queue never overflows",
+                make=lambda: Credits(clocks),
+            ),
+        ]
+    return proofs
