@@ -10,6 +10,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -87,7 +88,10 @@ def run_job(
             record_draws(device, bindings, quads)
             if save_trace:
                 device.build_trace().save(folder / f"frame{frame:04}_trace.npz")
-            result = device.execute(golden.run)
+            with tqdm(
+                total=len(quads), desc="golden model", unit="quad", leave=False, disable=None
+            ) as bar:
+                result = device.execute(partial(golden.run, progress=bar.update))
             done = time.perf_counter()
             maps = [device.decode_sampler_feedback(b.feedback) for b in bindings]
             _draw_pictures(folder, frame, bindings, maps, quads, size, kind)
