@@ -1,6 +1,6 @@
 """One byte of the memory port: MIN, MAX, OR or SET every clock, on the same byte too."""
 
-from amaranth.hdl import Module, Mux
+from amaranth.hdl import Cat, Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -17,18 +17,17 @@ class ByteLane(wiring.Component):
     memory's latency L:
 
     ======= ======================================================================================
-    1, 2    `hit` says which of the operations before it wrote the same byte.
-    1..L-1  While the memory answers, the result of a hit is carried along: the operation d before
+    1, 2    `hit` says which of the operations before it write the same byte.
+    0..L    While the memory answers, the result of a hit is carried along: the operation d before
             is at `result` in stage L + 3 - d.
-    L       Base: the hit of distance 3, what is carried, or the byte of the memory.
-    L + 1   The operation on the base, and at the same time on `result`, for distance 2.
-    L + 2   The operation on `result`, for distance 1: the loop of one clock. Else one of the two
-            above.
+    L + 1   The byte before the operation: the hit of distance 2, what is carried, or the byte of
+            the memory. It is compared with the operand.
+    L + 2   The byte made of it; or, with a hit of distance 1, of `result`: the loop of one clock.
     L + 3   The new byte is at `result`, and goes to the memory.
     ======= ======================================================================================
 
-    So every stage has at most one compare and one select of two bytes. A read of the memory in
-    clock L + 4 or later finds the byte there.
+    So no stage has more than one compare with one look-up table before or behind it. A read of the
+    memory in stage L + 4 or later finds the byte there.
 
     Parameters
     ----------
@@ -43,9 +42,11 @@ class ByteLane(wiring.Component):
     read : In(8)
         Stage `latency`. Byte from the memory.
     op : In(MemoryOp)
-        Stage `latency + 1`.
+        Stage `latency`.
     operand : In(8)
-        Stage `latency + 1`.
+        Stage `latency`.
+    enable : In(1)
+        Stage `latency`. Without it the byte stays as it is.
     result : Out(8)
         Stage `latency + 3`. New byte.
     """
@@ -60,6 +61,7 @@ class ByteLane(wiring.Component):
                 "read": In(8),
                 "op": In(MemoryOp),
                 "operand": In(8),
+                "enable": In(1),
                 "result": Out(8),
             }
         )
@@ -71,40 +73,60 @@ class ByteLane(wiring.Component):
             delay(m, self.hit[distance - 1], clocks, name=f"hit{distance}")
             for distance, clocks in (
                 (1, latency - 1),
-                (2, latency + 1),
+                (2, latency),
                 *((distance, latency + 2 - distance) for distance in range(3, latency + 3)),
-                (latency + 3, 0),
             )
         ]
 
-        # Stage 0 needs no select: what is carried counts only with a hit.
+        # Stage 0 needs no choice: what is carried counts only with a hit.
         carried = delay(m, result, 1, name="carried")
-        held = hit[latency + 2]
-        for distance in range(latency + 2, 3, -1):
-            carried = delay(
-                m, Mux(hit[distance - 1], result, carried), 1, name=f"carried{distance}"
-            )
-            held = delay(m, hit[distance - 1] | held, 1, name=f"held{distance}")
-        base = delay(m, Mux(hit[2], result, Mux(held, carried, self.read)), 1, name="base")
+        for distance in range(latency + 2, 2, -1):
+            carried = Mux(hit[distance - 1], result, carried)
+            carried = delay(m, carried, 1, name=f"carried{distance}")
+        found = delay(m, self.hit[2:].any(), latency, name="found")
+        read = delay(m, self.read, 1, name="read")
 
-        operand = delay(m, self.operand, 1, name="operand")
-        on_base = _apply(self.op, base, self.operand, self.operand < base)
-        on_base = delay(m, on_base, 1, name="on_base")
-        on_result = _apply(self.op, result, self.operand, self.operand < result)
-        on_result = delay(m, on_result, 1, name="on_result")
-        # SET gives the same on any byte: without a hit the loop sets the byte made before.
-        loop = Mux(hit[0], self.op, MemoryOp.SET)
-        loop = delay(m, loop, 1, name="loop")
+        # Decoded a clock early; OR with 0 leaves the byte as it is.
+        op = Mux(self.enable, self.op, MemoryOp.OR)
+        rule = delay(m, _decode(op), 1, name="rule")
+        operand = delay(m, self.operand & self.enable.replicate(8), 1, name="operand")
 
-        new = Mux(loop == MemoryOp.SET, Mux(hit[1], on_result, on_base), operand)
-        m.d.sync += result.eq(_apply(loop, result, new, operand < result))
+        # Distance 2 and more.
+        old = Mux(hit[1], result, Mux(found, carried, read))
+        wins = delay(m, _compare(rule, old, operand), 1, name="wins")
+        old = delay(m, old, 1, name="old")
+
+        # Distance 1, the loop of one clock; without a hit the byte made above is set.
+        loop = delay(m, hit[0], 1, name="loop")
+        loop_rule = delay(m, Mux(hit[0], rule, _decode(MemoryOp.SET)), 1, name="loop_rule")
+        operand = delay(m, operand, 1, name="loop_operand")
+        new = Mux(loop, operand, _pick(wins, old, operand))
+        m.d.sync += result.eq(_pick(_compare(loop_rule, result, operand), result, new))
         return m
 
 
-def _apply(op, old, new, less):
-    """Byte after `op`; `less` says that the operand is below the old byte."""
-    return Mux(
-        op == MemoryOp.OR,
-        old | new,
-        Mux((op == MemoryOp.SET) | (less ^ (op == MemoryOp.MAX)), new, old),
-    )
+def _decode(op):
+    """Say who wins: pairs of bits for the new byte below and above the old one, lower bit first.
+
+    00 leaves it to the comparison, 01 says no, 10 says yes. So MIN needs 00 and 01, MAX 01 and 00.
+    Both win for OR, which joins the two bytes; for SET just one of them, no matter which.
+    """
+    is_min, is_max = op == MemoryOp.MIN, op == MemoryOp.MAX
+    is_or, is_set = op == MemoryOp.OR, op == MemoryOp.SET
+    return Cat(is_max, is_or | is_set, is_min | is_set, is_or)
+
+
+def _compare(rule, old, new):
+    """Compare two bytes, each with a bit above of the rule: two signs of a difference."""
+    below = (Cat(new, rule[0]) - Cat(old, rule[1]))[-1]
+    above = (Cat(old, rule[2]) - Cat(new, rule[3]))[-1]
+    return Cat(below, above)
+
+
+def _pick(wins, old, new):
+    """Choose the new byte where one wins, the old one where none does, both joined where both do.
+
+    One look-up table per bit; made of gates, because a multiplexer becomes a clock enable.
+    """
+    below, above = wins[0].replicate(8), wins[1].replicate(8)
+    return (new & (below | above)) | (old & ~(below ^ above))

@@ -1,6 +1,6 @@
 """The byte-atomic memory port: MIN, MAX and OR on single bytes (spec 03 "Atomic write")."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,7 +13,7 @@ from minmip.hw.shapes import CLIENT_BITS, MemoryOp, host_request, host_response,
 
 __all__ = ["MemoryPort"]
 
-_CHUNK = 6
+_CHUNK = 4
 """Address bits that are compared in one clock."""
 
 
@@ -120,13 +120,11 @@ class MemoryPort(wiring.Component):
                 next_equal & writes[2][index],
                 (equal[distance] & writes[distance][index] for distance in range(2, last + 1)),
             )
-            # OR with 0 leaves the byte as it is.
-            lane_op = Mux(mask[index], op, MemoryOp.OR)
-            lane_operand = Mux(mask[index], operand[index], 0)
             m.d.comb += [
                 lane.hit.eq(delay(m, hit, 1, name=f"hit{index}")),
-                lane.op.eq(delay(m, lane_op, 1, name=f"op{index}")),
-                lane.operand.eq(delay(m, lane_operand, 1, name=f"operand{index}")),
+                lane.op.eq(op),
+                lane.operand.eq(operand[index]),
+                lane.enable.eq(mask[index]),
                 lane.read.eq(memory.read_data[index]),
                 memory.write_data[index].eq(lane.result),
             ]

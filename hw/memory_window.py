@@ -1,6 +1,6 @@
 """Place of a word address in the memory, and whether it lies there (spec 08 `memory_base`)."""
 
-from amaranth.hdl import C, Cat, Module, Signal
+from amaranth.hdl import C, Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -35,7 +35,7 @@ class MemoryWindow(wiring.Component):
         One clock later: the word, counted from the base, modulo the size of the memory.
     inside : Out(1)
         Two clocks later: the address is at or above the base, below the limit, and less than
-        `memory_bytes` from the base. Not a register: two levels of logic.
+        `memory_bytes` from the base. Not a register.
     """
 
     def __init__(self, cfg: UnitConfig):
@@ -54,21 +54,19 @@ class MemoryWindow(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
+        base, limit = delay(m, self.base, 1, name="base"), delay(m, self.limit, 1, name="limit")
         block = self.address[self.word_bits :]
         word = delay(m, self.address[: self.word_bits], 1, name="word")
 
-        # First clock: the low half; its highest bit is the borrow.
-        low = delay(m, block[:_HALF] - self.base[:_HALF], 1, name="low")
-        low_below = delay(m, block[:_HALF] < self.limit[:_HALF], 1, name="low_below")
+        # First clock: the low halves; the sign of a difference is the borrow.
+        low = delay(m, block[:_HALF] - base[:_HALF], 1, name="low")
+        low_limit = delay(m, block[:_HALF] - limit[:_HALF], 1, name="low_limit")
         m.d.comb += self.place.eq(Cat(word, low[: self.block_bits]))
 
         # Second clock: the borrow enters as one bit more at the low end.
-        block = delay(m, block[_HALF:], 1, name="block")
-        high = Signal(BLOCK_BITS - _HALF + 1, reset_less=True)
-        m.d.sync += high.eq((Cat(C(0, 1), block) - Cat(low[_HALF], self.base[_HALF:]))[1:])
-        below = delay(
-            m, Cat(C(0, 1), block) < Cat(low_below, self.limit[_HALF:]), 1, name="below_limit"
-        )
-        rest = delay(m, low[self.block_bits : _HALF], 1, name="rest")
-        m.d.comb += self.inside.eq(below & ~high.any() & ~rest.any())
+        block = Cat(C(0, 1), delay(m, block[_HALF:], 1, name="block"))
+        high = delay(m, block - Cat(low[-1], base[_HALF:]), 1, name="high")
+        high_limit = delay(m, block - Cat(low_limit[-1], limit[_HALF:]), 1, name="high_limit")
+        rest = delay(m, low[self.block_bits : _HALF].any(), 1, name="rest")
+        m.d.comb += self.inside.eq(high_limit[-1] & ~high[1:].any() & ~rest)
         return m
