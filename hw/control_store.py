@@ -96,8 +96,9 @@ class ControlStore(wiring.Component):
         m = Module()
         m.submodules.layout = layout = MapLayout()
         m.submodules.legality = legality = Legality(self.cfg)
-        key, axes, o = self.key, self.cfg.axes, self.o
-        fields = self._fields()
+        # All but the sides have time: they look at a copy, which takes load off the key.
+        key, axes, o = delay(m, self.key, 1, name="key"), self.cfg.axes, self.o
+        fields = self._fields(key)
         op = self._sequence(m)
         side, scaled = self._side(m, op)
         is_array = fields["is_array"]
@@ -133,7 +134,7 @@ class ControlStore(wiring.Component):
         self._keep(m, "map", layout.chain_valid, map_parts)
 
         code = legality.code
-        outside = delay(m, key.linked_resource, 1, name="linked") & ~layout.fits
+        outside = key.linked_resource & ~layout.fits
         worst = Mux(code.any(), code, Mux(outside, CODE_OUTSIDE, 0))
         gather = Mux(code.any() & (code < CODE_GATHER), code, CODE_GATHER)
         self._keep(m, "codes", self.done, [(o.code, worst), (o.gather_code, gather)])
@@ -176,9 +177,9 @@ class ControlStore(wiring.Component):
         scaled = delay(m, op, 1 + scaler.latency, name="scaled", reset_less=False)
         return scaler.less_one, scaled
 
-    def _fields(self):
+    def _fields(self, key):
         """What follows from the words at once."""
-        key, cfg = self.key, self.cfg
+        cfg = self.cfg
         volume = key.type == TYPE_3D
         is_array = among(key.type, (TYPE_1D_ARRAY, TYPE_2D_ARRAY))
         one_axis = among(key.type, (TYPE_1D, TYPE_1D_ARRAY))

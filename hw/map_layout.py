@@ -4,11 +4,10 @@ Everything counts blocks of 256 bytes: 256 x 1 texels in LINEAR, 16 x 16 in 256B
 256B_S volumes.
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value, unsigned
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.lib.arithmetic import add_carry
 from minmip.hw.lib.delay import delay
 from minmip.hw.shapes import BLOCK_BITS, SLICE_BITS, TEXEL_BITS
 from minmip.hw.vendor.parts import Multiplier
@@ -23,8 +22,11 @@ PAIRS = 8
 """Mips are laid out two by two: 15 and 14 first, 1 and 0 last, as they lie in memory."""
 _LIMB = CHAIN_BITS // 2
 """Half of a chain, which one multiplier takes to the number of slices."""
-_LOW = 20
-"""Bits of a wide sum or compare in its first clock; the rest follows in the second."""
+_TOTAL_BITS = 34
+"""All chains of a legal map: 2**13 slices of 2**20 blocks, or 2**10 slabs of 2**23, and a third
+more for the mips."""
+_STEP = 17
+"""Bits of a wide subtraction per clock."""
 
 
 def map_shape() -> data.StructLayout:
@@ -43,15 +45,20 @@ def map_shape() -> data.StructLayout:
     )
 
 
-def _less(m: Module, a: Value, b: Value, name: str) -> Value:
-    """Whether a < b, unsigned, two clocks later."""
-    low = Signal(name=f"{name}_low", reset_less=True)
-    less = Signal(name=name, reset_less=True)
-    a_high = delay(m, a[_LOW:], 1, name=f"{name}_a")
-    b_high = delay(m, b[_LOW:], 1, name=f"{name}_b")
-    # The lowest bit settles a tie of the high parts.
-    m.d.sync += [low.eq(a[:_LOW] < b[:_LOW]), less.eq(Cat(~low, a_high) < Cat(1, b_high))]
-    return less
+def _subtract(m: Module, a: Value, b: Value, name: str) -> tuple[Value, Value]:
+    """Return a - b and whether a < b, unsigned and equally wide, a clock per `_STEP` bits later."""
+    starts = range(0, len(a), _STEP)
+    parts, borrow = [], Const(0, 1)
+    for age, start in enumerate(starts):
+        end = min(start + _STEP, len(a))
+        late_a = delay(m, a[start:end], age, name=f"{name}_a{start}")
+        late_b = delay(m, b[start:end], age, name=f"{name}_b{start}")
+        part = Signal(end - start + 1, name=f"{name}{start}", reset_less=True)  # and a borrow
+        m.d.sync += part.eq((Cat(Const(0, 1), late_a) - Cat(borrow, late_b))[1:])
+        borrow = part[-1]
+        later = len(starts) - 1 - age
+        parts.append(delay(m, part[:-1], later, name=f"{name}_part{start}"))
+    return Cat(parts), borrow
 
 
 class MapLayout(wiring.Component):
@@ -105,14 +112,15 @@ class MapLayout(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        walk, factors = self._walk(m)
-        slabs = self._slabs(m)
+        shape = delay(m, self.map, 1, name="map")
+        walk, factors = self._walk(m, shape)
+        slabs = self._slabs(m, shape)
 
         # Mip 2n is entry 0 of everything in pairs, mip 2n + 1 entry 1.
         mask = Signal(2, reset_less=True)
         for n in range(PAIRS):
             with m.If(walk[n]):
-                m.d.sync += mask.eq(Cat(self.map.max_mip >= 2 * n, self.map.max_mip > 2 * n))
+                m.d.sync += mask.eq(Cat(shape.max_mip >= 2 * n, shape.max_mip > 2 * n))
         products = []
         for parity, (columns, rows) in enumerate(factors):
             part = Multiplier(unsigned(len(columns)), unsigned(len(rows)))
@@ -143,14 +151,14 @@ class MapLayout(wiring.Component):
         self._check(m, products, delay(m, self.chain_valid, latency, name="t", reset_less=False))
         return m
 
-    def _walk(self, m):
+    def _walk(self, m, shape):
         """One-hot pair of mips, and one clock later [(columns, rows)] of its even and odd mip."""
         side = self.side
         linear = Signal(reset_less=True)
         thick = Signal(reset_less=True)
         m.d.sync += [
-            linear.eq(~self.map.swizzled),
-            thick.eq(self.map.swizzled & self.map.volume),
+            linear.eq(~shape.swizzled),
+            thick.eq(shape.swizzled & shape.volume),
         ]
         with m.If(self.load_x):
             m.d.sync += self.columns.eq(Mux(thick, side[3:], Mux(linear, side[8:], side[4:])))
@@ -172,38 +180,33 @@ class MapLayout(wiring.Component):
                 factors[parity].append(count)
         return walk, factors
 
-    def _slabs(self, m):
+    def _slabs(self, m, shape):
         """Chains of the map: slices, or depth, or slabs of 8 in 256B_S volumes."""
         depth = Signal(TEXEL_BITS, reset_less=True)
         with m.If(self.load_z):
             m.d.sync += depth.eq(self.side)
         last = Signal(SLICE_BITS, reset_less=True)
         slabs = Signal(SLICE_BITS + 1, reset_less=True)  # 1 to 2**14
-        with m.If(~self.map.volume):
-            m.d.sync += last.eq(self.map.last_slice)
+        with m.If(~shape.volume):
+            m.d.sync += last.eq(shape.last_slice)
         with m.Else():
-            m.d.sync += last.eq(Mux(self.map.swizzled, depth[3:], depth))
+            m.d.sync += last.eq(Mux(shape.swizzled, depth[3:], depth))
         m.d.sync += slabs.eq(last + 1)
         return slabs
 
     def _check(self, m, products, valid):
         """Compare all chains, from their two products, with the room from `base` to the limit."""
-        base = self.map.base
-        room_low = Signal(_LOW + 1, reset_less=True)  # and a borrow
-        room = Signal(BLOCK_BITS + 1, reset_less=True)
-        high_limit = delay(m, self.memory_limit[_LOW:], 1, name="high_limit")
-        high_base = Cat(delay(m, base[_LOW:], 1, name="high_base"), 0)
-        m.d.sync += [
-            room_low.eq(self.memory_limit[:_LOW] - base[:_LOW]),
-            room.eq(Cat(room_low[:_LOW], add_carry(high_limit, ~high_base, ~room_low[-1]))),
-        ]
-        outside = _less(m, base, self.memory_base, "below")
-        outside |= _less(m, self.memory_limit, Cat(base, 0), "beyond")
+        base, room_bits = self.map.base, BLOCK_BITS + 1
+        _, below = _subtract(m, base, self.memory_base, "below")
+        room, beyond = _subtract(m, self.memory_limit, Cat(base, Const(0, 1)), "room")
+        outside = Signal(reset_less=True)
+        vast = Signal(reset_less=True)
+        m.d.sync += [outside.eq(below | beyond), vast.eq(room[_TOTAL_BITS:room_bits].any())]
 
-        total = Signal(2 * _LIMB + SLICE_BITS, reset_less=True)
+        total = Signal(_TOTAL_BITS, reset_less=True)
         m.d.sync += total.eq(Cat(products[0][:_LIMB], products[1] + products[0][_LIMB:]))
-        too_big = _less(m, room, total, "too_big")
+        _, too_big = _subtract(m, room[:_TOTAL_BITS], total, "left")
         m.d.comb += [
-            self.fits.eq(~too_big & ~outside),
+            self.fits.eq((vast | ~too_big) & ~outside),
             self.fits_valid.eq(delay(m, valid, 3, name="check", reset_less=False)),
         ]
