@@ -38,9 +38,15 @@ BLOCKS: dict[str, Callable] = {
     "join": _block("lib.join:Join", {"a": 16, "b": 16}),
     "arbiter": _block("lib.arbiter:Arbiter", 32, 3),
     "descriptor_decode": _block("descriptor_decode:DescriptorDecode"),
+    "gradient": _block("gradient:GradientUnit"),
+    "lod": _block("lod:LodUnit"),
     "coordinate": _block("coordinate:CoordinateUnit"),
     "rescale": _block("rescale:RescaleUnit"),
     "address_generator": _block("address_generator:AddressGenerator"),
+    "memory_port": _block("memory_port:MemoryPort"),
+    "host_port": _block("host_port:HostPort"),
+    "clear_engine": _block("clear_engine:ClearEngine"),
+    "map_store": _block("map_store:MapStore"),
 }
 """Block name to its constructor from a `UnitConfig`."""
 

@@ -1,7 +1,7 @@
 """The byte-atomic memory port: MIN, MAX and OR on single bytes (spec 03 "Atomic write")."""
 
 from amaranth.hdl import Cat, Module, Signal
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.byte_lane import ByteLane
@@ -11,8 +11,10 @@ from minmip.hw.map_memory import MapMemorySignature
 from minmip.hw.memory_window import BLOCK_BITS, MemoryWindow
 from minmip.hw.shapes import CLIENT_BITS, MemoryOp, host_request, host_response, memory_request
 
-__all__ = ["MemoryPort"]
+__all__ = ["PORT_CLOCKS", "MemoryPort"]
 
+PORT_CLOCKS = 7
+"""Clocks of the memory port beside those of the memory."""
 _CHUNK = 4
 """Address bits that are compared in one clock."""
 
@@ -55,17 +57,19 @@ class MemoryPort(wiring.Component):
     dropped : Out(1)
         High for one clock for each operation of `i` outside the memory.
     i_host : In(stream.Signature(host_request(cfg, CLIENT_BITS)))
-    o_host : Out(stream.Signature(host_response(cfg, CLIENT_BITS), always_ready=True))
+    o_host : Out(host_response(cfg, CLIENT_BITS))
+    o_host_valid : Out(1)
     memory : Out(MapMemorySignature(cfg))
     """
 
     i: stream.Interface
     i_host: stream.Interface
-    o_host: stream.Interface
+    o_host: data.View
+    memory: wiring.PureInterface
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
-        self.latency = cfg.memory_latency + 7
+        self.latency = cfg.memory_latency + PORT_CLOCKS
         super().__init__(
             {
                 "base": In(BLOCK_BITS),
@@ -74,7 +78,8 @@ class MemoryPort(wiring.Component):
                 "idle": Out(1, init=1),
                 "dropped": Out(1),
                 "i_host": In(stream.Signature(host_request(cfg, CLIENT_BITS))),
-                "o_host": Out(stream.Signature(host_response(cfg, CLIENT_BITS), always_ready=True)),
+                "o_host": Out(host_response(cfg, CLIENT_BITS)),
+                "o_host_valid": Out(1),
                 "memory": Out(MapMemorySignature(cfg)),
             }
         )
@@ -134,12 +139,12 @@ class MemoryPort(wiring.Component):
         answered = delay(m, valid & is_host, last - 1, name="answered", reset_less=False)
         inside = delay(m, live, last - 2, name="inside")
         m.d.sync += [
-            self.o_host.valid.eq(answered),
-            self.o_host.payload.error.eq(~inside),
-            self.o_host.payload.tag.eq(delay(m, tag, last + 1, name="tag")),
+            self.o_host_valid.eq(answered),
+            self.o_host.error.eq(~inside),
+            self.o_host.tag.eq(delay(m, tag, last + 1, name="tag")),
         ]
         for index in range(lanes):
-            byte = self.o_host.payload.data[index]
+            byte = self.o_host.data[index]
             m.d.sync += byte.eq(memory.write_data[index] & inside.replicate(8))
         return m
 

@@ -1,0 +1,133 @@
+"""The clear engine: fills a range of bytes, one memory word per clock (spec 03 "Clear")."""
+
+from amaranth.hdl import C, Module, Signal, signed
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from minmip.hw.config import UnitConfig
+from minmip.hw.shapes import (
+    ADDRESS_BITS,
+    clear_request,
+    clear_result,
+    host_request,
+    host_response,
+)
+
+__all__ = ["ClearEngine"]
+
+
+class ClearEngine(wiring.Component):
+    """Write one value to every byte of a range, as a client of the host port.
+
+    One memory word per clock. One range at a time; its result comes when every word is answered,
+    that is in memory: about `words + memory latency + 15` clocks after the request. Bytes beside
+    the range stay as they are. A range that reaches outside the memory is filled as far as it lies
+    inside, and its result says `error`; one that runs over the end of the address space goes on at
+    address 0. A range of no bytes writes nothing.
+
+    `ready` and `valid` of its own depend on registers alone; answers are always taken.
+
+    Parameters
+    ----------
+    cfg : UnitConfig
+        Word of the memory.
+
+    Members
+    -------
+    i : In(stream.Signature(clear_request()))
+    o : Out(stream.Signature(clear_result()))
+    o_request : Out(stream.Signature(host_request(cfg)))
+    i_response : In(stream.Signature(host_response(cfg)))
+    """
+
+    i: stream.Interface
+    o: stream.Interface
+    o_request: stream.Interface
+    i_response: stream.Interface
+
+    def __init__(self, cfg: UnitConfig):
+        self.cfg = cfg
+        super().__init__(
+            {
+                "i": In(stream.Signature(clear_request())),
+                "o": Out(stream.Signature(clear_result())),
+                "o_request": Out(stream.Signature(host_request(cfg))),
+                "i_response": In(stream.Signature(host_response(cfg))),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        word_log2, word_bytes = self.cfg.word_log2, self.cfg.word_bytes
+        request, response, result = self.o_request, self.i_response, self.o.payload
+        start, length = self.i.payload.start, self.i.payload.length
+
+        # Bytes from the start of the first word to the end of the range: one bit of growth.
+        span = Signal(len(length) + 1)
+        first = Signal(word_log2)  # first byte of the first word
+        from_first, to_last = Signal(word_bytes), Signal(word_bytes)
+        is_first = Signal()
+        # Words less 2: the sign says that the next one is the last.
+        to_send = Signal(signed(len(span) - word_log2 + 1))
+        to_hear = Signal.like(to_send)
+        address = Signal(ADDRESS_BITS - word_log2)
+        value = Signal(8)
+        below = Signal(signed(len(span) + 1))
+        m.d.comb += [
+            below.eq(span - (1 + word_bytes)),
+            request.payload.address.eq(address),
+            request.payload.mask.eq(
+                (from_first | ~is_first.replicate(word_bytes))
+                & (to_last | ~to_send[-1].replicate(word_bytes))
+            ),
+            *(byte.eq(value) for byte in request.payload.data),
+            response.ready.eq(1),
+        ]
+
+        with m.FSM():
+            with m.State("wait"):
+                m.d.comb += self.i.ready.eq(1)
+                m.d.sync += [
+                    span.eq(start[:word_log2] + length),
+                    first.eq(start[:word_log2]),
+                    address.eq(start[word_log2:]),
+                    value.eq(self.i.payload.value),
+                    result.error.eq(0),
+                    result.tag.eq(self.i.payload.tag),
+                ]
+                with m.If(self.i.valid):
+                    m.next = "count"
+                    with m.If(length == 0):
+                        m.next = "done"
+            with m.State("count"):
+                m.d.sync += [
+                    from_first.eq(C(-1, word_bytes) << first),
+                    to_last.eq(~(C(-2, word_bytes) << below[:word_log2])),
+                    is_first.eq(1),
+                    to_send.eq(below[word_log2:].as_signed()),
+                    to_hear.eq(below[word_log2:].as_signed()),
+                ]
+                m.next = "send"
+            with m.State("send"):
+                m.d.comb += request.valid.eq(1)
+                with m.If(request.ready):
+                    m.d.sync += [
+                        address.eq(address + 1),
+                        to_send.eq(to_send - 1),
+                        is_first.eq(0),
+                    ]
+                    with m.If(to_send[-1]):
+                        m.next = "hear"
+            with m.State("hear"):
+                with m.If(response.valid & to_hear[-1]):
+                    m.next = "done"
+            with m.State("done"):
+                m.d.comb += self.o.valid.eq(1)
+                with m.If(self.o.ready):
+                    m.next = "wait"
+
+        with m.If(response.valid):
+            m.d.sync += to_hear.eq(to_hear - 1)
+            with m.If(response.payload.error):
+                m.d.sync += result.error.eq(1)
+        return m

@@ -1,0 +1,100 @@
+"""The clients of the memory port's host side: one port for several, with room for every answer."""
+
+from amaranth.hdl import Cat, Module
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from minmip.hw.config import UnitConfig
+from minmip.hw.lib.arbiter import Arbiter
+from minmip.hw.lib.credit_counter import CreditCounter
+from minmip.hw.lib.queue import Queue
+from minmip.hw.memory_port import PORT_CLOCKS
+from minmip.hw.shapes import CLIENT_BITS, TAG_BITS, host_request, host_response
+
+__all__ = ["HostPort"]
+
+
+class HostPort(wiring.Component):
+    """Let several clients ask the memory port, in turn, and keep their answers for them.
+
+    A request is let through only while its client has a free place for the answer, because the
+    memory port can't wait. So no client holds up another by leaving its answers. Requests of one
+    client are answered in order.
+
+    One request per clock, in all and for a single client. Latency 1 to the memory port and 2 back.
+    `i[n].ready` follows `o_port.ready` and every `i.valid` combinationally; `o[n].ready` reaches
+    nothing but registers.
+
+    Parameters
+    ----------
+    cfg : UnitConfig
+        Word of the memory.
+    clients : int
+        2 to 4.
+
+    Members
+    -------
+    i : In(stream.Signature(host_request(cfg))).array(clients)
+    o : Out(stream.Signature(host_response(cfg))).array(clients)
+    o_port : Out(stream.Signature(host_request(cfg, CLIENT_BITS)))
+        To the memory port: the client's number stands above the tag.
+    i_port : In(host_response(cfg, CLIENT_BITS))
+    i_port_valid : In(1)
+        From the memory port.
+    """
+
+    i: list[stream.Interface]
+    o: list[stream.Interface]
+    o_port: stream.Interface
+    i_port: data.View
+
+    def __init__(self, cfg: UnitConfig, clients: int = 2):
+        if not 2 <= clients <= 1 << CLIENT_BITS:
+            raise ValueError(f"clients must be in 2..{1 << CLIENT_BITS}, not {clients}")
+        self.cfg = cfg
+        self.clients = clients
+        # A place is away for one clock in the arbiter, the memory port's, and two in the queue; the
+        # counter keeps two back.
+        self.rows = 1 << ceil_log2(1 + cfg.memory_latency + PORT_CLOCKS + 3)
+        super().__init__(
+            {
+                "i": In(stream.Signature(host_request(cfg))).array(clients),
+                "o": Out(stream.Signature(host_response(cfg))).array(clients),
+                "o_port": Out(stream.Signature(host_request(cfg, CLIENT_BITS))),
+                "i_port": In(host_response(cfg, CLIENT_BITS)),
+                "i_port_valid": In(1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.arbiter = arbiter = Arbiter(host_request(self.cfg), self.clients)
+        for n, (i, o) in enumerate(zip(self.i, self.o, strict=True)):
+            m.submodules[f"answers{n}"] = answers = Queue(
+                host_response(self.cfg), self.rows, never_full=True
+            )
+            m.submodules[f"credits{n}"] = credits = CreditCounter(self.rows + 1)
+            m.d.comb += [
+                arbiter.i[n].payload.eq(i.payload),
+                arbiter.i[n].valid.eq(i.valid & credits.ready),
+                i.ready.eq(arbiter.i[n].ready & credits.ready),
+                credits.take.eq(i.valid & i.ready),
+                credits.give.eq(o.valid & o.ready),
+                answers.i.payload.data.eq(self.i_port.data),
+                answers.i.payload.error.eq(self.i_port.error),
+                answers.i.payload.tag.eq(self.i_port.tag[:TAG_BITS]),
+                answers.i.valid.eq(self.i_port_valid & (self.i_port.tag[TAG_BITS:] == n)),
+            ]
+            wiring.connect(m, answers.o, wiring.flipped(o))
+
+        request = arbiter.o.payload.beat
+        m.d.comb += [
+            self.o_port.payload.address.eq(request.address),
+            self.o_port.payload.data.eq(request.data),
+            self.o_port.payload.mask.eq(request.mask),
+            self.o_port.payload.tag.eq(Cat(request.tag, arbiter.o.payload.source)),
+            self.o_port.valid.eq(arbiter.o.valid),
+            arbiter.o.ready.eq(self.o_port.ready),
+        ]
+        return m

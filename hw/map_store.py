@@ -1,0 +1,102 @@
+"""The map memory with everything that may touch it."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from minmip.hw.clear_engine import ClearEngine
+from minmip.hw.config import UnitConfig
+from minmip.hw.host_port import HostPort
+from minmip.hw.map_memory import MapMemory
+from minmip.hw.memory_port import MemoryPort
+from minmip.hw.memory_window import BLOCK_BITS
+from minmip.hw.shapes import (
+    clear_request,
+    clear_result,
+    host_request,
+    host_response,
+    memory_request,
+)
+
+__all__ = ["MapStore"]
+
+
+class MapStore(wiring.Component):
+    """Memory port, host port, clear engine and, inside, the block RAM: wiring only.
+
+    Rates and paths are those of `MemoryPort` (`i`), `HostPort` (`i_host`, `o_host`) and
+    `ClearEngine` (`i_clear`, `o_clear`).
+
+    Parameters
+    ----------
+    cfg : UnitConfig
+        Word, size and latency of the memory.
+
+    Members
+    -------
+    base, limit : In(40)
+        The memory: its first block of 256 bytes, and the first one behind it.
+    i : In(stream.Signature(memory_request(cfg)))
+        Operations of the pipeline.
+    idle, dropped : Out(1)
+        As in `MemoryPort`.
+    i_host : In(stream.Signature(host_request(cfg)))
+    o_host : Out(stream.Signature(host_response(cfg)))
+    i_clear : In(stream.Signature(clear_request()))
+    o_clear : Out(stream.Signature(clear_result()))
+    """
+
+    base: Signal
+    limit: Signal
+    idle: Signal
+    dropped: Signal
+    i: stream.Interface
+    i_host: stream.Interface
+    o_host: stream.Interface
+    i_clear: stream.Interface
+    o_clear: stream.Interface
+
+    def __init__(self, cfg: UnitConfig):
+        self.cfg = cfg
+        super().__init__(
+            {
+                "base": In(BLOCK_BITS),
+                "limit": In(BLOCK_BITS),
+                "i": In(stream.Signature(memory_request(cfg))),
+                "idle": Out(1, init=1),
+                "dropped": Out(1),
+                "i_host": In(stream.Signature(host_request(cfg))),
+                "o_host": Out(stream.Signature(host_response(cfg))),
+                "i_clear": In(stream.Signature(clear_request())),
+                "o_clear": Out(stream.Signature(clear_result())),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.port = port = MemoryPort(self.cfg)
+        m.submodules.host = host = HostPort(self.cfg, 2)
+        m.submodules.clear = clear = ClearEngine(self.cfg)
+        m.submodules.memory = memory = MapMemory(self.cfg)
+        m.d.comb += [
+            port.base.eq(self.base),
+            port.limit.eq(self.limit),
+            self.idle.eq(port.idle),
+            self.dropped.eq(port.dropped),
+            host.i_port.eq(port.o_host),
+            host.i_port_valid.eq(port.o_host_valid),
+        ]
+        connections = (
+            (wiring.flipped(self.i), port.i),
+            (wiring.flipped(self.i_host), host.i[0]),
+            (host.o[0], wiring.flipped(self.o_host)),
+            (clear.o_request, host.i[1]),
+            (host.o[1], clear.i_response),
+            (wiring.flipped(self.i_clear), clear.i),
+            (clear.o, wiring.flipped(self.o_clear)),
+            (host.o_port, port.i_host),
+            (port.memory, memory.port),
+        )
+        for source, sink in connections:
+            wiring.connect(m, source, sink)
+        return m
