@@ -90,6 +90,8 @@ class AddressMode(wiring.Component):
                     m.d.comb += [chosen.eq(Mux(mirrored_q2[-1], 0, mirrored_q2)), touched.eq(1)]
                 with m.Case(Mode.CLAMP, Mode.MIRROR_ONCE):
                     m.d.comb += [chosen.eq(Mux(below, 0, last_q2)), touched.eq(1)]
+                with m.Default():
+                    m.d.comb += touched.eq(0)  # the border
         m.d.sync += [
             self.o.eq(Mux(use_q2, chosen, 0)),
             self.touched.eq(touched & use_q2),

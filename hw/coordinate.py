@@ -168,9 +168,11 @@ class CoordinateDatapath(wiring.Component):
         # bits (2i + 1) * 16/n less 16.
         place_q1 = Signal(5, reset_less=True)
         with m.Switch(self.i.taps_log2):
-            for log2 in range(5):
+            for log2 in range(4):
                 with m.Case(log2):
                     m.d.sync += place_q1.eq(Cat(Const(1, 1), self.i.tap) << (4 - log2))
+            with m.Default():
+                m.d.sync += place_q1.eq(Cat(Const(1, 1), self.i.tap))
         step_q1 = Cat(place_q1[:4], ~place_q1[4]).as_signed()
 
         for axis, part in enumerate(self.axes):
