@@ -16,8 +16,8 @@ from minmip.hw.tap_count import TapCount
 
 __all__ = ["LodDatapath", "LodUnit"]
 
-LOD_MIN, LOD_MAX = -32768, 32767
-"""S7.8 range, in 1/256."""
+LOD_MIN = -32768
+"""Least of S7.8, in 1/256: stands for minus infinity."""
 EXPONENT_BIAS = 150
 """A float32 is significand * 2**(exponent - 150)."""
 
@@ -201,10 +201,11 @@ class LodDatapath(wiring.Component):
             up_q1.eq(minor[shift - 1] & (minor[: shift - 1].any() | minor[shift])),
             rounded_q2.eq(floor_q1 + up_q1),
         ]
+        # Inside 16 bits when the sign and the bits from 15 up are one.
+        sign, high = rounded_q2[-1], rounded_q2[15:]
+        outside = high.any() & ~high.all()
         lod = Signal(signed(16))
-        m.d.comb += lod.eq(
-            Mux(rounded_q2 < LOD_MIN, LOD_MIN, Mux(rounded_q2 > LOD_MAX, LOD_MAX, rounded_q2))
-        )
+        m.d.comb += lod.eq(Mux(outside, Cat((~sign).replicate(15), sign), rounded_q2[:16]))
         return lod
 
 

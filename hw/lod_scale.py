@@ -65,8 +65,8 @@ class LodScale(wiring.Component):
             )
         self.cfg = cfg
         self.components = 2 * cfg.axes
-        # size 2, product 3, its sum 1, normalised 1, maximum, distance 1, shift 2, rounded 2
-        self.latency = 12 + ceil_log2(self.components)
+        # size 2, product 3, its sum 1, normalised 1, maximum, distance 2, shift 2, rounded 2
+        self.latency = 13 + ceil_log2(self.components)
         vector = data.ArrayLayout(FLOAT, cfg.axes)
         magnitude = unsigned(cfg.lod.mantissa_bits)
         super().__init__(
@@ -115,10 +115,10 @@ class LodScale(wiring.Component):
         exponent = self._largest(m, [top for _, top in scaled])
         levels = ceil_log2(self.components)
         for n, (mantissa, top) in enumerate(scaled):
-            mantissa = delay(m, mantissa, levels + 1, name=f"mantissa{n}")
+            mantissa = delay(m, mantissa, levels, name=f"mantissa{n}")
             top = delay(m, top, levels, name=f"top{n}")
             m.d.comb += self.q[n].eq(self._align(m, n, mantissa, top, exponent))
-        m.d.comb += self.exponent.eq(delay(m, exponent, 5, name="exponent"))
+        m.d.comb += self.exponent.eq(delay(m, exponent, 6, name="exponent"))
         return m
 
     def _product(self, m, n, gradient, zero, undefined_q2, size_q2):
@@ -178,8 +178,8 @@ class LodScale(wiring.Component):
                 tops.append(most)
         return tops[0]
 
-    def _align(self, m, n, mantissa_q1, top, exponent):
-        """Five stages: shift right by `exponent - top` and round, saturating.
+    def _align(self, m, n, mantissa, top, exponent):
+        """Six stages: shift right by `exponent - top` and round, saturating.
 
         A zero component has `top` 0, 25 or more under the exponent, and so becomes 0.
         """
@@ -187,30 +187,39 @@ class LodScale(wiring.Component):
         distance_q1 = Signal(EXPONENT_BITS, name=f"distance{n}_q1", reset_less=True)
         m.d.sync += distance_q1.eq(exponent - top)
 
-        eights = distance_q1[3:5]
-        far = distance_q1[5:].any()
-        sticky, value = mantissa_q1[0], mantissa_q1[1:]
-        coarse_q2 = Signal(1 + width, name=f"coarse{n}_q2", reset_less=True)
-        sticky_q2 = Signal(name=f"sticky{n}_q2", reset_less=True)
+        mantissa_q1 = delay(m, mantissa, 1, name=f"mantissa{n}_late")
+        mantissa_q2 = delay(m, mantissa_q1, 1, name=f"mantissa{n}_later")
+        eights_q2 = Signal(2, name=f"eights{n}_q2", reset_less=True)
         fine_q2 = Signal(3, name=f"fine{n}_q2", reset_less=True)
+        far_q2 = Signal(name=f"far{n}_q2", reset_less=True)
+        # Ones in the parts of 8 bits, and whether the coarse shift drops the part.
+        ones_q2 = Signal(3, name=f"ones{n}_q2", reset_less=True)
+        drop_q2 = Signal(3, name=f"drop{n}_q2", reset_less=True)
+        value, eights, far = mantissa_q1[1:], distance_q1[3:5], distance_q1[5:].any()
         m.d.sync += [
-            coarse_q2.eq(Mux(far, 0, value >> (eights << 3))),
-            sticky_q2.eq(
-                sticky
-                | (value[:8].any() & (far | eights.any()))
-                | (value[8:16].any() & (far | eights[1]))
-                | (value[16:].any() & (far | eights.all()))
-            ),
             fine_q2.eq(distance_q1[:3]),
+            eights_q2.eq(eights),
+            far_q2.eq(far),
+            ones_q2.eq(Cat(value[:8].any(), value[8:16].any(), value[16:].any())),
+            drop_q2.eq(Cat(far | eights.any(), far | eights[1], far | eights.all())),
         ]
-        fine_q3 = Signal(1 + width, name=f"fine{n}_q3", reset_less=True)
-        sticky_q3 = Signal(name=f"sticky{n}_q3", reset_less=True)
-        lost = Cat(coarse_q2[bit] & (fine_q2 > bit) for bit in range(7))
-        m.d.sync += [fine_q3.eq(coarse_q2 >> fine_q2), sticky_q3.eq(sticky_q2 | lost.any())]
 
-        rounded_q4 = Signal(width + 1, name=f"rounded{n}_q4", reset_less=True)
-        m.d.sync += rounded_q4.eq(fine_q3[1:] + (fine_q3[0] & (sticky_q3 | fine_q3[1])))
+        coarse_q3 = Signal(1 + width, name=f"coarse{n}_q3", reset_less=True)
+        sticky_q3 = Signal(name=f"sticky{n}_q3", reset_less=True)
+        fine_q3 = delay(m, fine_q2, 1, name=f"fine{n}_late")
+        m.d.sync += [
+            coarse_q3.eq(Mux(far_q2, 0, mantissa_q2[1:] >> (eights_q2 << 3))),
+            sticky_q3.eq(mantissa_q2[0] | (ones_q2 & drop_q2).any()),
+        ]
+        shifted_q4 = Signal(1 + width, name=f"shifted{n}_q4", reset_less=True)
+        sticky_q4 = Signal(name=f"sticky{n}_q4", reset_less=True)
+        lost = Cat(coarse_q3[bit] & (bit < fine_q3) for bit in range(7))
+        m.d.sync += [shifted_q4.eq(coarse_q3 >> fine_q3), sticky_q4.eq(sticky_q3 | lost.any())]
+
+        rounded_q5 = Signal(width + 1, name=f"rounded{n}_q5", reset_less=True)
+        up = shifted_q4[0] & (sticky_q4 | shifted_q4[1])
+        m.d.sync += rounded_q5.eq(shifted_q4[1:] + up)
         # A carry out leaves zeros below: all ones is the largest magnitude.
-        q_q5 = Signal(width, name=f"q{n}_q5", reset_less=True)
-        m.d.sync += q_q5.eq(rounded_q4[:width] | rounded_q4[width].replicate(width))
-        return q_q5
+        q_q6 = Signal(width, name=f"q{n}_q6", reset_less=True)
+        m.d.sync += q_q6.eq(rounded_q5[:width] | rounded_q5[width].replicate(width))
+        return q_q6

@@ -77,16 +77,18 @@ class Normaliser(wiring.Component):
             m.d.comb += sixteens.eq(padded << (first[2:] << 4))
             first, padded = register(first, "first_q3"), register(sixteens, "value_q3")
 
+        # The count inside the digit is found beside the shift, in each digit that it may be.
         fours = Signal(full)
-        m.d.comb += fours.eq(padded << (first[:2] << 2))
-        first, padded = register(first, "first_q4"), register(fours, "value_q4")
-
         ones = Signal(2)
+        m.d.comb += fours.eq(padded << (first[:2] << 2))
+        with m.Switch(first[:2]):
+            for n in range(4):
+                with m.Case(n):
+                    digit = padded[full - DIGIT * (n + 1) : full - DIGIT * n]
+                    m.d.comb += ones.eq(Cat(~digit[3] & (digit[2] | ~digit[1]), ~digit[2:].any()))
+        ones, first = register(ones, "ones_q4"), register(first, "first_q4")
         shifted = Signal(full)
-        m.d.comb += [
-            ones.eq(Cat(~padded[-1] & (padded[-2] | ~padded[-3]), ~padded[-2:].any())),
-            shifted.eq(padded << ones),
-        ]
+        m.d.comb += shifted.eq(register(fours, "value_q4") << ones)
         m.d.comb += [
             self.o.eq(register(shifted, "value_q5")[full - self.keep :]),
             self.count.eq(register(Cat(ones, first), "count_q5")),

@@ -55,7 +55,7 @@ class TapCount(wiring.Component):
     taps_log2: Signal
     fine_taps_log2: Signal
 
-    latency = 7
+    latency = 8
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
@@ -76,28 +76,32 @@ class TapCount(wiring.Component):
         m = Module()
         over_q6, misses_q6 = self._coarse(m)
         fine_misses_q6 = self._fine(m)
-        max_log2 = delay(m, self.max_log2, 6, name="max_log2")
-        taps_q7 = Signal(3, reset_less=True)
-        fine_taps_q7 = Signal(3, reset_less=True)
+        smallest_q7 = self._smallest(m, "smallest", misses_q6)
+        fine_smallest_q7 = self._smallest(m, "fine_smallest", fine_misses_q6)
+
+        over_q7 = delay(m, over_q6, 1, name="over")
+        max_q7 = delay(m, self.max_log2, 7, name="max_log2")
+        taps_q8 = Signal(3, reset_less=True)
+        fine_taps_q8 = Signal(3, reset_less=True)
         m.d.sync += [
-            taps_q7.eq(Mux(over_q6, max_log2, self._smallest(m, "taps", misses_q6, max_log2))),
-            fine_taps_q7.eq(self._smallest(m, "fine_taps", fine_misses_q6, max_log2)),
+            taps_q8.eq(Mux(~over_q7 & (smallest_q7 < max_q7), smallest_q7, max_q7)),
+            fine_taps_q8.eq(Mux(fine_smallest_q7 < max_q7, fine_smallest_q7, max_q7)),
         ]
         m.d.comb += [
-            self.over.eq(delay(m, over_q6, 1, name="over")),
-            self.taps_log2.eq(taps_q7),
-            self.fine_taps_log2.eq(fine_taps_q7),
+            self.over.eq(delay(m, over_q7, 1, name="over_late")),
+            self.taps_log2.eq(taps_q8),
+            self.fine_taps_log2.eq(fine_taps_q8),
         ]
         return m
 
-    def _smallest(self, m, name, misses, max_log2):
-        """Log2 of the smallest count below the largest that does not miss, else the largest."""
-        smallest = Signal(3, name=name)
-        m.d.comb += smallest.eq(max_log2)
+    def _smallest(self, m, name, misses_q6):
+        """Stage 7: log2 of the smallest count that does not miss, or of 16."""
+        smallest_q7 = Signal(3, name=f"{name}_q7", reset_less=True)
+        m.d.sync += smallest_q7.eq(CANDIDATES)
         for log2 in reversed(range(CANDIDATES)):
-            with m.If(~misses[log2] & (log2 < max_log2)):
-                m.d.comb += smallest.eq(log2)
-        return smallest
+            with m.If(~misses_q6[log2]):
+                m.d.sync += smallest_q7.eq(log2)
+        return smallest_q7
 
     def _coarse(self, m):
         """Stages 1 to 6: L2 > max * det, and 8 * L2 > det * (8c + a) for each candidate c.

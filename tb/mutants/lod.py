@@ -6,15 +6,15 @@ MUTANTS = [
     Mutant(
         "component_truncated",
         "lod_scale",
-        "(fine_q3[0] & (sticky_q3 | fine_q3[1]))",
-        "0",
+        "shifted_q4[1:] + up",
+        "shifted_q4[1:]",
         "step 1: components are rounded to nearest even",
     ),
     Mutant(
         "component_wraps",
         "lod_scale",
-        "rounded_q4[:width] | rounded_q4[width].replicate(width)",
-        "rounded_q4[:width]",
+        "rounded_q5[:width] | rounded_q5[width].replicate(width)",
+        "rounded_q5[:width]",
         "step 1: a component that rounds to 2^18 is limited to 2^18 - 1",
     ),
     Mutant(
@@ -62,8 +62,8 @@ MUTANTS = [
     Mutant(
         "lod_wraps",
         "lod",
-        "Mux(rounded_q2 < LOD_MIN, LOD_MIN, Mux(rounded_q2 > LOD_MAX, LOD_MAX, rounded_q2))",
-        "rounded_q2",
+        "Mux(outside, Cat((~sign).replicate(15), sign), rounded_q2[:16])",
+        "rounded_q2[:16]",
         "step 4: the LOD saturates",
     ),
     Mutant(
