@@ -48,7 +48,8 @@ class Queue(wiring.Component):
         self.never_full = never_full
         # Beats in the rows, one-hot: a counter and its comparisons would be the slowest path.
         self.level = Signal(depth + 1, init=1)
-        self.rows = Memory(shape=shape, depth=depth, init=[])
+        # Unasked, Yosys makes a block RAM with a slow output of 64 rows and their register.
+        self.rows = Memory(shape=shape, depth=depth, init=[], attrs={"ram_style": "distributed"})
         self.write, self.read = self.rows.write_port(), self.rows.read_port(domain="comb")
         super().__init__({"i": In(stream.Signature(shape)), "o": Out(stream.Signature(shape))})
 
