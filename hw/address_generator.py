@@ -134,7 +134,9 @@ class AddressDatapath(wiring.Component):
 
 
 class AddressGenerator(CreditBuffer):
-    """Stream block of `AddressDatapath`: one texel per clock.
+    """Stream block of `AddressDatapath`.
+
+    One texel per clock, latency 8. No `ready` runs through it (`CreditBuffer`).
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ SATURATION = 1 << 15
 class AxisDatapath(wiring.Component):
     """Footprint of one tap on one axis.
 
-    One axis per clock.
+    One axis per clock, latency 29.
 
     Parameters
     ----------
@@ -126,14 +126,14 @@ class AxisDatapath(wiring.Component):
                 self.o.texel[n].eq(one.o),
                 self.o.touched[n].eq(one.touched),
             ]
-        m.d.comb += self.o.weight.eq(delay(m, weight_q1, one.latency, name="weight_2"))
+        m.d.comb += self.o.weight.eq(delay(m, weight_q1, AddressMode.latency, name="weight_2"))
         return m
 
 
 class CoordinateDatapath(wiring.Component):
     """One axis set: every axis of one lane and tap.
 
-    One axis set per clock, latency that of `AxisDatapath`.
+    One axis set per clock, latency 29.
 
     Parameters
     ----------
@@ -191,7 +191,9 @@ class CoordinateDatapath(wiring.Component):
 
 
 class CoordinateUnit(CreditBuffer):
-    """Stream block of `CoordinateDatapath`: one axis set per clock.
+    """Stream block of `CoordinateDatapath`.
+
+    One axis set per clock, latency 31. No `ready` runs through it (`CreditBuffer`).
 
     Parameters
     ----------

@@ -110,7 +110,9 @@ class RescaleDatapath(wiring.Component):
 
 
 class RescaleUnit(CreditBuffer):
-    """Stream block of `RescaleDatapath`: one request per clock.
+    """Stream block of `RescaleDatapath`.
+
+    One request per clock, latency 6. No `ready` runs through it (`CreditBuffer`).
 
     Parameters
     ----------

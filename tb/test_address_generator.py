@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.stream import simulate
 from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
@@ -111,6 +112,7 @@ def test_random(unit):
     count = 10_000_000 if LONG else 1_000_000
     run = check(unit, random_requests(np.random.default_rng(1), count, unit[1]))
     assert run.cycles < count + 300  # one texel per clock
+    assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == 8
 
 
 @pytest.mark.parametrize("traffic", TRAFFIC)
@@ -129,6 +131,12 @@ def simulated(traffic="full"):
 
 def test_pysim():
     simulated("both")
+
+
+def test_cocotb():
+    cfg = PRESETS["full"]
+    requests, wanted = random_requests(np.random.default_rng(5), 200, cfg)
+    run_cocotb(AddressGenerator(cfg), "address", {"i": requests}, {"o": wanted})
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

@@ -6,6 +6,8 @@ import os
 import coordinate_vectors
 import numpy as np
 import pytest
+from amaranth.hdl import Const
+from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.stream import simulate
 from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
@@ -13,6 +15,8 @@ from mutants.coordinate import MUTANTS
 
 from minmip.hw.blocks import PRESETS
 from minmip.hw.coordinate import CoordinateUnit
+from minmip.hw.float_to_fixed import FloatToFixed
+from minmip.hw.lib.arithmetic import add_carry
 
 LONG = bool(os.environ.get("MINMIP_LONG"))
 
@@ -43,6 +47,7 @@ def test_random(unit):
     requests = coordinate_vectors.coordinate_requests(rng, count, unit[1])
     run = check(unit, requests)
     assert run.cycles < count + 300  # one axis set per clock
+    assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == 31
 
 
 @pytest.mark.parametrize("traffic", TRAFFIC)
@@ -61,6 +66,19 @@ def simulated(count, traffic="full"):
 
 def test_pysim():
     simulated(200, "both")
+
+
+def test_bad_parameters():
+    with pytest.raises(ValueError, match=r"^infinity must be in 1\.\.32768, not 40000$"):
+        FloatToFixed(40000)
+    with pytest.raises(ValueError, match=r"^operands must have one width, not 4 and 5 bits$"):
+        add_carry(Const(0, 4), Const(0, 5), Const(0, 1))
+
+
+def test_cocotb():
+    requests = coordinate_vectors.coordinate_requests(np.random.default_rng(5), 200, 3)
+    wanted = coordinate_vectors.golden_coordinates(requests)
+    run_cocotb(CoordinateUnit(PRESETS["full"]), "coordinate", {"i": requests}, {"o": wanted})
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.stream import simulate
 from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
@@ -55,17 +56,15 @@ def every_shift(axes):
 
 def golden(requests):
     """Columns by the names of `rescale_result`."""
-    zero = np.zeros_like(requests["mip"])
     size = requests["size"]
-    image = Image(
-        **dict.fromkeys(Image.__dataclass_fields__, zero)
-        | {
-            "size": size,
-            "map_size": np.maximum(1, size >> requests["scale"]),
-            "linked": requests["linked"],
-            "base_level": requests["base_level"],
-        }
-    )
+    columns: dict[str, np.ndarray] = {
+        "size": size,
+        "map_size": np.maximum(1, size >> requests["scale"]),
+        "linked": requests["linked"],
+        "base_level": requests["base_level"],
+    }
+    unused = dict.fromkeys(Image.__dataclass_fields__, requests["mip"] * 0)
+    image = Image(**unused | columns)
     return {
         "grid": footprint_grid(image, requests["mip"]),
         "value": map_value(requests["limited_lod"], image),
@@ -95,6 +94,7 @@ def test_random(unit):
     count = 10_000_000 if LONG else 1_000_000
     run = check(unit, random_requests(np.random.default_rng(1), count, unit[1]))
     assert run.cycles < count + 300  # one request per clock
+    assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == 6
 
 
 @pytest.mark.parametrize("traffic", TRAFFIC)
@@ -112,6 +112,12 @@ def simulated(traffic="full"):
 
 def test_pysim():
     simulated("both")
+
+
+def test_cocotb():
+    requests = random_requests(np.random.default_rng(5), 200, 3)
+    unit = RescaleUnit(PRESETS["full"])
+    run_cocotb(unit, "rescale", {"i": requests}, {"o": golden(requests)})
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
