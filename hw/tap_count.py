@@ -171,7 +171,7 @@ class TapCount(wiring.Component):
         with m.Switch(step_q1):
             for step in range(FINE_STEPS):
                 shift = 2 * step
-                with m.Case(step):
+                with m.Case(step) if step < FINE_STEPS - 1 else m.Default():
                     sticky = sticky_q1 | window_q1[:shift].any()
                     m.d.sync += length_q2.eq(Cat(sticky, window_q1[shift:]))
         threshold_q1 = delay(m, self.threshold, 1, name="fine_threshold")

@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.stream import simulate
 from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
@@ -85,6 +86,13 @@ def simulated(traffic="full"):
 
 def test_pysim():
     simulated("both")
+
+
+def test_cocotb():
+    requests = gradient_requests(np.random.default_rng(6), 0, 3)
+    requests = {column: values[::10] for column, values in requests.items()}
+    wanted = golden(requests)
+    run_cocotb(GradientUnit(PRESETS["full"]), "gradient", {"i": requests}, {"o": wanted})
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

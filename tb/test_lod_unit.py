@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.stream import simulate
 from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
@@ -92,6 +93,12 @@ def simulated(traffic="full"):
 
 def test_pysim():
     simulated("both")
+
+
+def test_cocotb():
+    requests = lod_requests(np.random.default_rng(5), 250, 3)
+    wanted = golden_lod(requests, FULL.lod)
+    run_cocotb(LodUnit(FULL), "lod", {"i": requests}, {"o": wanted})
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
