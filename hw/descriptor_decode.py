@@ -58,6 +58,8 @@ class DescriptorDecode(wiring.Component):
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
+        self.match = DescriptorMatch(cfg)
+        self.store = ControlStore(cfg)
         super().__init__(
             {
                 "i": In(stream.Signature(descriptor_request())),
@@ -69,8 +71,8 @@ class DescriptorDecode(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.match = match = DescriptorMatch(self.cfg)
-        m.submodules.store = store = ControlStore(self.cfg)
+        m.submodules.match = match = self.match
+        m.submodules.store = store = self.store
         side = data.StructLayout({"offset": 1, "gather": 1, "tag": TAG_BITS})
         row = data.StructLayout({"key": key_layout(self.cfg), "side": side})
         index = unsigned(ceil_log2(self.cfg.descriptor_entries))

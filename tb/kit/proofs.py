@@ -14,11 +14,15 @@ __all__ = ["all_proofs"]
 
 
 def all_proofs() -> list[Proof]:
-    """List the proofs of every block, sorted by title."""
+    """List the proofs of every block, sorted by title.
+
+    A proof of `formal_<block>.py` takes the place of the standard one of the same title.
+    """
     proofs = [proof for block in BLOCKS for proof in _standard(block)]
     for file in sorted(Path(__file__).parent.parent.glob("formal_*.py")):
         proofs += importlib.import_module(file.stem).proofs()
-    return sorted(proofs, key=lambda proof: proof.title)
+    by_title = {proof.title: proof for proof in proofs}
+    return [by_title[title] for title in sorted(by_title)]
 
 
 def _standard(name: str) -> list[Proof]:
