@@ -1,7 +1,8 @@
 """cocotb bench of any block with streams: sends the beats of $MINMIP_BENCH, compares what comes.
 
 `kit.cocotb_bench` writes that file: uint32 words of every beat, `i:<stream>` sent, `o:<stream>`
-expected in order, `p:<port>` a constant at a plain input. The sink also checks that a beat that waits stays as it is.
+expected in order, `p:<port>` a constant at a plain input. The sink also checks that a beat that
+waits stays as it is.
 """
 
 from __future__ import annotations

@@ -10,12 +10,14 @@ __all__ = ["get_block_ram", "get_multiplier"]
 
 _SHAPES = ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1))
 """Rows and bits that one block RAM can have."""
+_ADDRESS_SHIFT = {36: 5, 18: 4, 9: 3, 4: 2, 2: 1, 1: 0}
+"""Address pins below the row number."""
 _CELLS = 1024 * 18
 """Bits of a block RAM, as 1024 rows of two 9-bit bytes."""
 
 
 def get_block_ram(part):
-    """Build a `BlockRam` of DP16KD blocks side by side, or PDPW16KD up to 512 rows."""
+    """Build a `BlockRam` of DP16KD blocks side by side: port A writes, port B reads."""
     width = next((width for rows, width in _SHAPES if part.depth <= rows), None)
     if width is None:
         raise ValueError(f"depth must be at most 16384 on ECP5, not {part.depth}")
@@ -25,65 +27,41 @@ def get_block_ram(part):
         bits = min(width, part.width - low)
         output = Signal(width, name=f"output{low}")
         m.d.comb += read_data[low : low + bits].eq(output)
-        ports = _wide_pins if width == 36 else _narrow_pins
         m.submodules[f"ram{low}"] = Instance(
-            "PDPW16KD" if width == 36 else "DP16KD",
-            **ports(part, width, write_data[low : low + bits], output),
+            "DP16KD",
+            p_DATA_WIDTH_A=width,
+            p_DATA_WIDTH_B=width,
+            # The lower half of a 36-bit read leaves by port A.
+            p_REGMODE_A="OUTREG" if width == 36 else "NOREG",
+            p_REGMODE_B="OUTREG",
+            p_GSR="DISABLED",
             **_contents(part.init, width, low),
+            i_CLKA=ClockSignal(),
+            i_CLKB=ClockSignal(),
+            **{f"i_{name}": C(1) for name in ("CEA", "CEB", "OCEA", "OCEB")},
+            **{f"i_{name}": C(0) for name in ("RSTA", "RSTB", "WEB")},
+            **_pins("i_CSA", C(0, 3), 3),
+            **_pins("i_CSB", C(0, 3), 3),
+            **_write_pins(part, width, write_data[low : low + bits]),
+            **_pins("i_ADB", Cat(C(0, _ADDRESS_SHIFT[width]), part.read_addr), 14),
+            **_pins("o_DOA" if width == 36 else "o_DOB", output, min(width, 18)),
+            **(_pins("o_DOB", output[18:], 18) if width == 36 else {}),
         )
     return m
 
 
-def _narrow_pins(part, width, data, output):
-    """Port A writes and port B reads, 1 to 18 bits."""
-    shift = {18: 4, 9: 3, 4: 2, 2: 1, 1: 0}[width]
-    # In rows of 18 bits the lowest address pins of the writing port enable the two bytes.
-    enables = C(3, 4) if width == 18 else C(0, shift)
+def _write_pins(part, width, data):
+    """Address, data and enable; from 18 bits on, the lowest address pins enable each byte."""
+    low, enable = C(0, _ADDRESS_SHIFT[width]), part.write_en
+    if width >= 18:
+        bytes_on = part.write_en.replicate(width // 9)
+        low, enable = Cat(bytes_on, C(0, _ADDRESS_SHIFT[width] - len(bytes_on))), C(1)
+    data = Cat(data, C(0, 36 - len(data)))
     return {
-        "p_DATA_WIDTH_A": width,
-        "p_DATA_WIDTH_B": width,
-        "p_REGMODE_A": "NOREG",
-        "p_REGMODE_B": "OUTREG",
-        "p_GSR": "DISABLED",
-        "i_CLKA": ClockSignal(),
-        "i_CLKB": ClockSignal(),
-        "i_CEA": C(1),
-        "i_CEB": C(1),
-        "i_OCEA": C(1),
-        "i_OCEB": C(1),
-        "i_WEA": part.write_en,
-        "i_WEB": C(0),
-        "i_RSTA": C(0),
-        "i_RSTB": C(0),
-        **_pins("i_ADA", Cat(enables, part.write_addr), 14),
-        **_pins("i_ADB", Cat(C(0, shift), part.read_addr), 14),
-        **_pins("i_DIA", data, 18),
-        **_pins("i_CSA", C(0, 3), 3),
-        **_pins("i_CSB", C(0, 3), 3),
-        **_pins("o_DOB", output, width),
-    }
-
-
-def _wide_pins(part, width, data, output):
-    """The 36-bit form with a write port W and a read port R."""
-    return {
-        "p_DATA_WIDTH_W": 36,
-        "p_DATA_WIDTH_R": 36,
-        "p_REGMODE": "OUTREG",
-        "p_GSR": "DISABLED",
-        "i_CLKW": ClockSignal(),
-        "i_CLKR": ClockSignal(),
-        "i_CEW": part.write_en,
-        "i_CER": C(1),
-        "i_OCER": C(1),
-        "i_RST": C(0),
-        **_pins("i_BE", C(15, 4), 4),
-        **_pins("i_ADW", part.write_addr, 9),
-        **_pins("i_ADR", Cat(C(0, 5), part.read_addr), 14),
-        **_pins("i_DI", data, 36),
-        **_pins("i_CSW", C(0, 3), 3),
-        **_pins("i_CSR", C(0, 3), 3),
-        **_pins("o_DO", output, width),
+        "i_WEA": enable,
+        **_pins("i_ADA", Cat(low, part.write_addr), 14),
+        **_pins("i_DIA", data[:18], 18),
+        **_pins("i_DIB", data[18:], 18),
     }
 
 

@@ -60,13 +60,14 @@ def find_member(block, name: str):
 class VerilatedBlock:
     """The model of a block, `model`, and the shapes of its streams.
 
-    The same Verilog is compiled once and kept under `.build`.
+    The same Verilog is compiled once and kept under `.build`. `extra` is Verilog of the cells that
+    the platform brings in.
     """
 
-    def __init__(self, block, name: str, platform=None):
+    def __init__(self, block, name: str, platform=None, *, extra: str = ""):
         self.inputs, self.outputs, ports, probes = stream_ports(block)
         self.model = Model(
-            verilog(block, name, platform),
+            verilog(block, name, platform) + extra,
             name,
             [Port(stream_name, Shape.cast(s).width) for stream_name, s in self.inputs.items()],
             [Port(stream_name, Shape.cast(s).width) for stream_name, s in self.outputs.items()],
