@@ -1,10 +1,11 @@
 """The clear engine: fills a range of bytes, one memory word per clock (spec 03 "Clear")."""
 
 from amaranth.hdl import C, Module, Signal, signed
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
+from minmip.hw.lib.queue import Queue
 from minmip.hw.shapes import (
     ADDRESS_BITS,
     clear_request,
@@ -64,25 +65,40 @@ class ClearEngine(wiring.Component):
 
         # Bytes from the start of the first word to the end of the range: one bit of growth.
         span = Signal(len(length) + 1)
-        first = Signal(word_log2)  # first byte of the first word
+        below = Signal(signed(len(span) + 1))  # span - 1, less one word
+        m.d.comb += below.eq(span - (1 + word_bytes))
+        first = Signal(word_log2)  # byte of the first word
         from_first, to_last = Signal(word_bytes), Signal(word_bytes)
         is_first = Signal()
         # Words less 2: the sign says that the next one is the last.
         to_send = Signal(signed(len(span) - word_log2 + 1))
         to_hear = Signal.like(to_send)
-        address = Signal(ADDRESS_BITS - word_log2)
         value = Signal(8)
-        below = Signal(signed(len(span) + 1))
+
+        # The queue cuts the path of `ready`. The value stays until the last answer.
+        shape = data.StructLayout({"address": ADDRESS_BITS - word_log2, "mask": word_bytes})
+        m.submodules.words = words = Queue(shape, 2)
+        address = Signal(ADDRESS_BITS - word_log2)
         m.d.comb += [
-            below.eq(span - (1 + word_bytes)),
-            request.payload.address.eq(address),
-            request.payload.mask.eq(
+            words.i.payload.address.eq(address),
+            words.i.payload.mask.eq(
                 (from_first | ~is_first.replicate(word_bytes))
                 & (to_last | ~to_send[-1].replicate(word_bytes))
             ),
+            request.payload.address.eq(words.o.payload.address),
+            request.payload.mask.eq(words.o.payload.mask),
             *(byte.eq(value) for byte in request.payload.data),
+            request.valid.eq(words.o.valid),
+            words.o.ready.eq(request.ready),
             response.ready.eq(1),
         ]
+
+        def hear():
+            with m.If(response.valid):
+                m.d.sync += [
+                    to_hear.eq(to_hear - 1),
+                    result.error.eq(result.error | response.payload.error),
+                ]
 
         with m.FSM():
             with m.State("wait"):
@@ -109,8 +125,8 @@ class ClearEngine(wiring.Component):
                 ]
                 m.next = "send"
             with m.State("send"):
-                m.d.comb += request.valid.eq(1)
-                with m.If(request.ready):
+                m.d.comb += words.i.valid.eq(1)
+                with m.If(words.i.ready):
                     m.d.sync += [
                         address.eq(address + 1),
                         to_send.eq(to_send - 1),
@@ -118,16 +134,13 @@ class ClearEngine(wiring.Component):
                     ]
                     with m.If(to_send[-1]):
                         m.next = "hear"
+                hear()
             with m.State("hear"):
                 with m.If(response.valid & to_hear[-1]):
                     m.next = "done"
+                hear()
             with m.State("done"):
                 m.d.comb += self.o.valid.eq(1)
                 with m.If(self.o.ready):
                     m.next = "wait"
-
-        with m.If(response.valid):
-            m.d.sync += to_hear.eq(to_hear - 1)
-            with m.If(response.payload.error):
-                m.d.sync += result.error.eq(1)
         return m

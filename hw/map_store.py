@@ -32,6 +32,11 @@ class MapStore(wiring.Component):
     cfg : UnitConfig
         Word, size and latency of the memory.
 
+    Attributes
+    ----------
+    port, host, clear, memory : wiring.Component
+        The parts.
+
     Members
     -------
     base, limit : In(40)
@@ -58,6 +63,8 @@ class MapStore(wiring.Component):
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
+        self.port, self.host = MemoryPort(cfg), HostPort(cfg)
+        self.clear, self.memory = ClearEngine(cfg), MapMemory(cfg)
         super().__init__(
             {
                 "base": In(BLOCK_BITS),
@@ -74,10 +81,10 @@ class MapStore(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.port = port = MemoryPort(self.cfg)
-        m.submodules.host = host = HostPort(self.cfg, 2)
-        m.submodules.clear = clear = ClearEngine(self.cfg)
-        m.submodules.memory = memory = MapMemory(self.cfg)
+        m.submodules.port = port = self.port
+        m.submodules.host = host = self.host
+        m.submodules.clear = clear = self.clear
+        m.submodules.memory = memory = self.memory
         m.d.comb += [
             port.base.eq(self.base),
             port.limit.eq(self.limit),
