@@ -1,0 +1,81 @@
+"""Mutants of the stream kit; `PROOFS` names the proof that must also fail."""
+
+from kit.mutants import Mutant
+
+MUTANTS = [
+    Mutant(
+        "stage_forgets",
+        "lib.stage",
+        "with m.If(~self.o.valid | self.o.ready):",
+        "with m.If(1):",
+        "a beat waits for ready",
+    ),
+    Mutant(
+        "queue_overflows",
+        "lib.queue",
+        "self.i.ready.eq(1 if self.never_full else ~level[self.depth])",
+        "self.i.ready.eq(1)",
+        "a full queue takes nothing",
+    ),
+    Mutant(
+        "queue_output_overwritten",
+        "lib.queue",
+        "pop.eq(~level[0] & (~self.o.valid | self.o.ready))",
+        "pop.eq(~level[0])",
+        "a beat waits for ready",
+    ),
+    Mutant(
+        "fork_doubles",
+        "lib.fork",
+        "o.valid.eq(self.i.valid & ~had[n])",
+        "o.valid.eq(self.i.valid)",
+        "each output gets each beat once",
+    ),
+    Mutant(
+        "join_loses",
+        "lib.join",
+        "i.ready.eq(self.o.valid & self.o.ready)",
+        "i.ready.eq(self.o.ready)",
+        "an input waits for the others",
+    ),
+    Mutant(
+        "arbiter_forgets",
+        "lib.arbiter",
+        "with m.If(~self.o.valid | self.o.ready):",
+        "with m.If(1):",
+        "a beat waits for ready",
+    ),
+    Mutant(
+        "arbiter_has_a_favourite",
+        "lib.arbiter",
+        "last.eq(n)",
+        "last.eq(0)",
+        "inputs are served in turn",
+    ),
+    Mutant(
+        "credit_not_counted",
+        "lib.credit",
+        "ready.eq(~credit[-1])",
+        "ready.eq(1)",
+        "no beat is taken without a place for its result",
+    ),
+    Mutant(
+        "credit_not_given_back",
+        "lib.credit",
+        "with m.If(give & ~take):",
+        "with m.If(0):",
+        "every result gives its place back",
+    ),
+]
+
+PROOFS = {
+    "stage_forgets": "stage-beats",
+    "queue_overflows": "queue-beats4",
+    "queue_output_overwritten": "queue-beats4",
+    "fork_doubles": "fork-once",
+    "join_loses": "join-together",
+    "arbiter_forgets": "arbiter-fair",
+    "arbiter_has_a_favourite": "arbiter-fair",
+    "credit_not_counted": "credit-credits5",
+    "credit_not_given_back": "credit-credits5",
+}
