@@ -70,10 +70,11 @@ class ClearEngine(wiring.Component):
         first = Signal(word_log2)  # byte of the first word
         from_first, to_last = Signal(word_bytes), Signal(word_bytes)
         is_first = Signal()
-        # Words less 2: the sign says that the next one is the last.
+        # Words less 2 to send and to hear of: the sign says that the next one is the last.
         to_send = Signal(signed(len(span) - word_log2 + 1))
         to_hear = Signal.like(to_send)
         value = Signal(8)
+        sending = Signal()
 
         # The queue cuts the path of `ready`. The value stays until the last answer.
         shape = data.StructLayout({"address": ADDRESS_BITS - word_log2, "mask": word_bytes})
@@ -92,13 +93,6 @@ class ClearEngine(wiring.Component):
             words.o.ready.eq(request.ready),
             response.ready.eq(1),
         ]
-
-        def hear():
-            with m.If(response.valid):
-                m.d.sync += [
-                    to_hear.eq(to_hear - 1),
-                    result.error.eq(result.error | response.payload.error),
-                ]
 
         with m.FSM():
             with m.State("wait"):
@@ -120,27 +114,31 @@ class ClearEngine(wiring.Component):
                     from_first.eq(C(-1, word_bytes) << first),
                     to_last.eq(~(C(-2, word_bytes) << below[:word_log2])),
                     is_first.eq(1),
+                    sending.eq(1),
                     to_send.eq(below[word_log2:].as_signed()),
                     to_hear.eq(below[word_log2:].as_signed()),
                 ]
-                m.next = "send"
-            with m.State("send"):
-                m.d.comb += words.i.valid.eq(1)
-                with m.If(words.i.ready):
-                    m.d.sync += [
-                        address.eq(address + 1),
-                        to_send.eq(to_send - 1),
-                        is_first.eq(0),
-                    ]
-                    with m.If(to_send[-1]):
-                        m.next = "hear"
-                hear()
+                m.next = "hear"
             with m.State("hear"):
-                with m.If(response.valid & to_hear[-1]):
-                    m.next = "done"
-                hear()
+                with m.If(response.valid):
+                    m.d.sync += [
+                        to_hear.eq(to_hear - 1),
+                        result.error.eq(result.error | response.payload.error),
+                    ]
+                    with m.If(to_hear[-1]):
+                        m.next = "done"
             with m.State("done"):
                 m.d.comb += self.o.valid.eq(1)
                 with m.If(self.o.ready):
                     m.next = "wait"
+
+        # A flag beside the states, so that one look-up table enables these registers.
+        m.d.comb += words.i.valid.eq(sending)
+        with m.If(sending & words.i.ready):
+            m.d.sync += [
+                address.eq(address + 1),
+                to_send.eq(to_send - 1),
+                is_first.eq(0),
+                sending.eq(~to_send[-1]),
+            ]
         return m
