@@ -137,7 +137,7 @@ class DescriptorDecode(wiring.Component):
         m.d.comb += [
             store.key.eq(request.key),
             store.start.eq(delay(m, miss, 1, name="start", reset_less=False)),
-            store.drained.eq(answers.level[0] & ~answers.o.valid),
+            store.drained.eq(answers.more[-1] & ~answers.o.valid),
             store.write_entry.eq(match.victim),
             match.replace.eq(store.begun),
             match.fill.eq(store.done),

@@ -46,8 +46,9 @@ class Queue(wiring.Component):
         self.shape = shape
         self.depth = depth
         self.never_full = never_full
-        # Beats in the rows, one-hot: a counter and its comparisons would be the slowest path.
-        self.level = Signal(depth + 1, init=1)
+        # Beats in the rows and free rows, each less one: the signs say "empty" and "full".
+        self.more = Signal(range(-1, depth), init=-1)
+        self.free = Signal(range(-1, depth), init=depth - 1)
         # Unasked, Yosys makes a block RAM with a slow output of 64 rows and their register.
         self.rows = Memory(shape=shape, depth=depth, init=[], attrs={"ram_style": "distributed"})
         self.write, self.read = self.rows.write_port(), self.rows.read_port(domain="comb")
@@ -56,22 +57,26 @@ class Queue(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.rows = self.rows
-        write, read, level = self.write, self.read, self.level
-        push, pop = Signal(), Signal()
+        write, read = self.write, self.read
+        push, pop, go = Signal(), Signal(), Signal()
         m.d.comb += [
-            self.i.ready.eq(1 if self.never_full else ~level[self.depth]),
+            self.i.ready.eq(1 if self.never_full else ~self.free[-1]),
             push.eq(self.i.valid & self.i.ready),
-            pop.eq(~level[0] & (~self.o.valid | self.o.ready)),
+            go.eq(~self.o.valid | self.o.ready),
+            pop.eq(~self.more[-1] & go),
             write.en.eq(push),
             write.data.eq(self.i.payload),
         ]
         with m.If(push):
             m.d.sync += write.addr.eq(write.addr + 1)
-        with m.If(push != pop):
-            m.d.sync += level.eq(Mux(push, level.rotate_left(1), level.rotate_right(1)))
-
         with m.If(pop):
-            m.d.sync += [read.addr.eq(read.addr + 1), self.o.payload.eq(read.data)]
-        with m.If(~self.o.valid | self.o.ready):
-            m.d.sync += self.o.valid.eq(~level[0])
+            m.d.sync += read.addr.eq(read.addr + 1)
+        with m.If(push != pop):
+            m.d.sync += self.more.eq(self.more + Mux(push, 1, -1))
+            if not self.never_full:
+                m.d.sync += self.free.eq(self.free + Mux(push, -1, 1))
+
+        # The payload is loaded even of an empty queue: `go` alone is a shorter path than `pop`.
+        with m.If(go):
+            m.d.sync += [self.o.payload.eq(read.data), self.o.valid.eq(~self.more[-1])]
         return m

@@ -73,8 +73,10 @@ class QueueBeats(WatchedBeat):
     def properties(self, m: Module) -> None:
         super().properties(m)
         queue, o = self.block, self.block.o
-        used = _one_hot_index(m, queue.level)
+        used = queue.more + 1
         m.d.comb += [
+            Assert(queue.more + queue.free == queue.depth - 2),
+            Assert(used <= queue.depth),
             Assert(self.inside == used + o.valid),
             Assert((queue.write.addr - queue.read.addr - used)[: len(queue.read.addr)] == 0),
             Assert(o.valid | (used <= 1)),
@@ -116,24 +118,15 @@ class Credits(Spec):
     def properties(self, m: Module) -> None:
         self.assume_inputs(m)
         block = self.block
-        queue, level = block.queue, block.queue.level
+        queue = block.queue
         flying = sum(block.datapath.valids)
-        used = _one_hot_index(m, level)
+        used = queue.more + 1
         free = Signal(range(block.credits + 1))
         m.d.comb += [
             free.eq(block.credit + 2),
             Assert(free + flying + used + queue.o.valid == block.credits),
             Assert(~block.i.ready | (free != 0)),
             Assert(queue.o.valid | (used <= 1)),
-            Assert(~(block.datapath.o_valid & level[-1])),  # no overflow
+            Assert((used >= 0) & (used <= queue.depth)),
+            Assert(~(block.datapath.o_valid & (used == queue.depth))),  # no overflow
         ]
-
-
-def _one_hot_index(m: Module, level: Signal) -> Signal:
-    """Number of the bit that is set; that there is exactly one is asserted."""
-    index = Signal(range(len(level)))
-    for n in range(len(level)):
-        with m.If(level[n]):
-            m.d.comb += index.eq(n)
-    m.d.comb += Assert(level == 1 << index)
-    return index

@@ -65,7 +65,7 @@ def run_cocotb(block, name: str, columns, expected, *, ports=None, seed: int = 1
             hdl_toplevel=name,
             build_dir=build,
             always=not built,
-            build_args=["-Wno-WIDTH", "-Wno-CASEOVERLAP"],
+            build_args=["-Wno-WIDTH", "-Wno-CASEOVERLAP", "-Wno-CASEINCOMPLETE"],
             timescale=("1ns", "1ps"),
             log_file=build / "build.log",
         )

@@ -13,15 +13,15 @@ MUTANTS = [
     Mutant(
         "queue_overflows",
         "lib.queue",
-        "self.i.ready.eq(1 if self.never_full else ~level[self.depth])",
+        "self.i.ready.eq(1 if self.never_full else ~self.free[-1])",
         "self.i.ready.eq(1)",
         "a full queue takes nothing",
     ),
     Mutant(
         "queue_output_overwritten",
         "lib.queue",
-        "pop.eq(~level[0] & (~self.o.valid | self.o.ready))",
-        "pop.eq(~level[0])",
+        "go.eq(~self.o.valid | self.o.ready)",
+        "go.eq(1)",
         "a beat waits for ready",
     ),
     Mutant(
