@@ -14,7 +14,9 @@ from amaranth.hdl import Module, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
+from kit.mutants import planted
 from kit.vlib import VerilatedBlock, assert_columns_equal
+from mutants.vendor import MUTANTS
 
 from minmip.hw.build import rtlil, run_yosys
 from minmip.hw.lib.delay import delay
@@ -23,14 +25,12 @@ from minmip.hw.vendor.parts import BlockRam, Multiplier, Rom
 
 MODELS = Path(__file__).with_name("ecp5_models.v").read_text()
 RAM_SHAPES = [
-    (36, 512),
     (40, 300),
-    (18, 1024),
+    (18, 600),
     (13, 700),
-    (9, 2048),
-    (4, 4096),
-    (2, 8192),
-    (3, 16384),
+    (9, 1100),
+    (4, 2100),
+    (2, 4100),
 ]
 OPERANDS = [
     (signed(18), signed(18)),
@@ -146,14 +146,28 @@ def cases():
 CASES = cases()
 
 
+CAUGHT_BY = {
+    "halves_exchanged": "ram40x300",
+    "ninth_bits_filled": "ram4x2100",
+    "operand_without_sign": "product2",
+    "no_output_register": "ram13x700",
+}
+"""Case that shows each mutant."""
+
+
+def exercise(names):
+    """Outputs of some cases, from one simulation."""
+    model = VerilatedBlock(
+        Exercise({name: CASES[name][0] for name in names}), "vendor_parts", extra=MODELS
+    )
+    columns = {f"i_{name}": CASES[name][1] for name in names}
+    expected = {f"o_{name}": len(next(iter(CASES[name][1].values()))) for name in names}
+    return model.run(columns, expected)[0]
+
+
 @pytest.fixture(scope="module")
 def exercised():
-    """Outputs of every part, from one simulation."""
-    block = Exercise({name: parts for name, (parts, _, _) in CASES.items()})
-    model = VerilatedBlock(block, "vendor_parts", extra=MODELS)
-    columns = {f"i_{name}": traffic for name, (_, traffic, _) in CASES.items()}
-    expected = {f"o_{name}": len(next(iter(t.values()))) for name, (_, t, _) in CASES.items()}
-    return model.run(columns, expected)[0]
+    return exercise(CASES)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -161,6 +175,16 @@ def test_twin_and_hard_block(exercised, name):
     wanted = CASES[name][2]
     assert_columns_equal(exercised[f"o_{name}"]["twin"], wanted)
     assert_columns_equal(exercised[f"o_{name}"]["hard"], wanted)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_mutant(mutant):
+    name = CAUGHT_BY[mutant.name]
+    with planted(mutant):
+        found = exercise([name])[f"o_{name}"]
+    assert_columns_equal(found["twin"], CASES[name][2])
+    with pytest.raises(AssertionError, match="differ"):
+        assert_columns_equal(found["hard"], CASES[name][2])
 
 
 class PlainMemory(wiring.Component):

@@ -16,7 +16,7 @@ __all__ = ["Mutant", "planted"]
 class Mutant:
     """A fault: `old` text, found once in `minmip.hw.<module>`, becomes `new`; `breaks` says what.
 
-    Methods can be broken, but not `__init__`.
+    Methods can be broken, but not `__init__`; functions where they are called as the module's.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Mutant:
 
 @contextmanager
 def planted(mutant: Mutant) -> Iterator[None]:
-    """Let the methods of the module's classes have the fault.
+    """Let the module's functions and the methods of its classes have the fault.
 
     Raises
     ------
@@ -51,6 +51,11 @@ def planted(mutant: Mutant) -> Iterator[None]:
         if inspect.isclass(original) and original.__module__ == module.__name__
         for method, function in vars(namespace[name]).items()
         if inspect.isfunction(function) and method != "__init__"
+    ]
+    patches += [
+        patch.object(module, name, namespace[name])
+        for name, original in vars(module).items()
+        if inspect.isfunction(original) and original.__module__ == module.__name__
     ]
     for one in patches:
         one.start()
