@@ -37,8 +37,8 @@ class ByteLane(wiring.Component):
     Members
     -------
     hit : In(latency + 3)
-        Bit d - 1: the operation d before this one writes this byte of the same word. Stage 1, but
-        bit 0 in stage 2.
+        Bit d - 1: the operation d before this one writes this byte of the same word; in the highest
+        bit, any byte of it. Stage 1, but bit 0 in stage 2.
     read : In(8)
         Stage `latency`. Byte from the memory.
     op : In(MemoryOp)

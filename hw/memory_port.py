@@ -113,6 +113,8 @@ class MemoryPort(wiring.Component):
         for stage in range(3, last + 1):
             writes[stage] = delay(m, writes[stage - 1], 1, name=f"writes{stage}", reset_less=False)
         m.d.comb += memory.write_mask.eq(writes[last])
+        # A read beside a write of the same word gives anything, in all its bytes.
+        beside = equal[last] & delay(m, writes[last - 1].any(), 1, name="beside")
 
         op = delay(m, request.op, latency + 1, name="op")
         operand = delay(m, request.data, latency + 1, name="operand")
@@ -123,7 +125,8 @@ class MemoryPort(wiring.Component):
             # The operation just before is known to write when this one is in stage 1.
             hit = Cat(
                 next_equal & writes[2][index],
-                (equal[distance] & writes[distance][index] for distance in range(2, last + 1)),
+                (equal[distance] & writes[distance][index] for distance in range(2, last)),
+                beside,
             )
             m.d.comb += [
                 lane.hit.eq(delay(m, hit, 1, name=f"hit{index}")),

@@ -1,0 +1,195 @@
+"""Bench of the memory port: it and a memory as one block, hostile operations, bytes as model."""
+
+from __future__ import annotations
+
+import numpy as np
+from amaranth.hdl import Module, Mux, Signal, Value, unsigned
+from amaranth.lib import stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from minmip.hw.config import UnitConfig
+from minmip.hw.lib.delay import delay
+from minmip.hw.map_memory import MapMemory, MapMemorySignature
+from minmip.hw.memory_port import MemoryPort
+from minmip.hw.shapes import CLIENT_BITS, MemoryOp, host_response
+
+__all__ = [
+    "BASE",
+    "CarelessMemory",
+    "PortBench",
+    "apply_in_order",
+    "host_requests",
+    "in_acceptance_order",
+    "operations",
+]
+
+BASE = 0x12345
+"""First 256-byte block of the memory in the benches."""
+
+
+class CarelessMemory(wiring.Component):
+    """A memory that promises no more than `MapMemorySignature`, of any latency.
+
+    A read of the word that is written in the same clock, and one without `read_en`, give rubbish.
+    """
+
+    def __init__(self, cfg: UnitConfig):
+        self.cfg = cfg
+        super().__init__({"port": In(MapMemorySignature(cfg))})
+
+    def elaborate(self, platform):
+        m = Module()
+        port, words = self.port, self.cfg.memory_bytes // self.cfg.word_bytes
+        m.submodules.rows = rows = Memory(
+            shape=unsigned(8 * self.cfg.word_bytes), depth=words, init=[]
+        )
+        write, read = rows.write_port(granularity=8), rows.read_port()
+        rubbish = ~port.read_en | (port.write_mask.any() & (port.write_addr == port.read_addr))
+        rubbish = delay(m, rubbish, 1, name="rubbish")
+        m.d.comb += [
+            write.en.eq(port.write_mask),
+            write.addr.eq(port.write_addr),
+            write.data.eq(port.write_data),
+            read.en.eq(1),
+            read.addr.eq(port.read_addr),
+        ]
+        answer = Signal(8 * self.cfg.word_bytes)
+        m.d.comb += answer.eq(Mux(rubbish, ~read.data ^ 0x5A, read.data))
+        answer = delay(m, answer, self.cfg.memory_latency - 1, name="answer")
+        m.d.comb += Value.cast(port.read_data).eq(answer)
+        return m
+
+
+class PortBench(wiring.Component):
+    """`MemoryPort` and a memory; the host's answers as a stream that must always be ready."""
+
+    def __init__(self, cfg: UnitConfig, *, careless: bool = False):
+        self.cfg = cfg
+        self.port = MemoryPort(cfg)
+        self.latency = self.port.latency
+        self.memory = CarelessMemory(cfg) if careless else MapMemory(cfg)
+        kept = ("base", "limit", "idle", "dropped", "i", "i_host")
+        members = {name: self.port.signature.members[name] for name in kept}
+        answer = stream.Signature(host_response(cfg, CLIENT_BITS))
+        super().__init__(members | {"o_host": Out(answer)})
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.port = port = self.port
+        m.submodules.memory = self.memory
+        wiring.connect(m, port.memory, self.memory.port)
+        wiring.connect(m, wiring.flipped(self.i), port.i)
+        wiring.connect(m, wiring.flipped(self.i_host), port.i_host)
+        m.d.comb += [
+            port.base.eq(self.base),
+            port.limit.eq(self.limit),
+            self.idle.eq(port.idle),
+            self.dropped.eq(port.dropped),
+            self.o_host.payload.eq(port.o_host),
+            self.o_host.valid.eq(port.o_host_valid),
+        ]
+        return m
+
+
+def _addresses(rng, count, cfg, blocks, outside):
+    """Word addresses of a memory of `blocks`: mostly the word of 1 to 8 operations before."""
+    words = blocks * 256 // cfg.word_bytes
+    place = np.where(
+        rng.random(count) < 0.8, rng.integers(0, 5, count), rng.integers(0, words, count)
+    )
+    far = rng.choice([-1, words, words + 1, cfg.memory_bytes // cfg.word_bytes, 1 << 40], count)
+    place = np.where(rng.random(count) < outside, far, place)
+    distance = np.where(rng.random(count) < 0.7, rng.integers(1, 9, count), 0)
+    calm = rng.random(count) < 0.001  # where a run at one word ends
+    source = np.arange(count) - np.where(calm, 0, distance)
+    source = np.where(source < 0, np.arange(count), source)
+    for _ in range(12):  # follow the chain of words before
+        source = source[source]
+    start = BASE * 256 // cfg.word_bytes
+    return (start + place[source]) & ((1 << 48 - cfg.word_log2) - 1)
+
+
+def _bytes_and_mask(rng, count, cfg):
+    lanes = cfg.word_bytes
+    near = rng.choice(np.array([0, 1, 0x7F, 0x80, 0xFE, 0xFF]), (count, lanes))
+    data = np.where(rng.random((count, lanes)) < 0.3, near, rng.integers(0, 256, (count, lanes)))
+    every = (1 << lanes) - 1
+    kinds = [
+        np.full(count, every),
+        rng.integers(0, 1 << lanes, count),
+        1 << rng.integers(0, lanes, count),
+        np.zeros(count, np.int64),
+    ]
+    return data, np.choose(rng.choice(4, count, p=[0.45, 0.3, 0.2, 0.05]), kinds)
+
+
+def operations(rng, count, cfg, blocks, *, ops=tuple(MemoryOp), outside=0.03):
+    """Columns of `count` operations, full of conflicts, in runs of one op and mixed."""
+    kind = rng.choice(np.array(ops), count)
+    runs = rng.choice(np.array(ops), count // 50 + 1).repeat(50)[:count]
+    data, mask = _bytes_and_mask(rng, count, cfg)
+    return {
+        "op": np.where(np.arange(count) // 500 % 2, runs, kind),
+        "address": _addresses(rng, count, cfg, blocks, outside),
+        "data": data,
+        "mask": mask,
+    }
+
+
+def host_requests(rng, count, cfg, blocks, *, outside=0.03, reads=0.6, tag_bits=8 + CLIENT_BITS):
+    """Columns of `count` host requests to the same few words."""
+    data, mask = _bytes_and_mask(rng, count, cfg)
+    return {
+        "address": _addresses(rng, count, cfg, blocks, outside),
+        "data": data,
+        "mask": np.where(rng.random(count) < reads, 0, mask),
+        "tag": rng.integers(0, 1 << tag_bits, count),
+    }
+
+
+def in_acceptance_order(run, columns):
+    """Merge the accepted beats of `i` and `i_host` by the clocks in which they were taken.
+
+    Returns columns with `is_host`; the host's requests are SET.
+    """
+    parts = []
+    for name in ("i", "i_host"):
+        stamps = run.input_stamps[name]
+        if len(stamps):
+            taken = {key: np.asarray(value)[: len(stamps)] for key, value in columns[name].items()}
+            host = np.full(len(stamps), name == "i_host")
+            taken = {"op": np.full(len(stamps), MemoryOp.SET)} | taken
+            parts.append({key: taken[key] for key in ("op", "address", "data", "mask")})
+            parts[-1] |= {"is_host": host, "stamp": stamps.astype(np.int64)}
+    merged = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+    order = np.argsort(merged["stamp"], kind="stable")
+    assert len(np.unique(merged["stamp"])) == len(order), "two operations accepted in one clock"
+    return {key: value[order] for key, value in merged.items()}
+
+
+def apply_in_order(memory: np.ndarray, cfg: UnitConfig, merged) -> dict[str, np.ndarray]:
+    """Carry out operations one by one on `memory`, uint8 [bytes], and return the host's answers."""
+    words = memory.reshape(-1, cfg.word_bytes)
+    lanes = np.arange(cfg.word_bytes)
+    place = merged["address"] - BASE * 256 // cfg.word_bytes
+    inside = (place >= 0) & (place < len(words))
+    masks = (merged["mask"][:, None] >> lanes & 1).astype(bool)
+    data = merged["data"].astype(np.uint8)
+    apply = {
+        MemoryOp.MIN: np.minimum,
+        MemoryOp.MAX: np.maximum,
+        MemoryOp.OR: np.bitwise_or,
+        MemoryOp.SET: lambda old, new, out, where: np.copyto(out, new, where=where),
+    }
+    answers, hosts = np.zeros((len(place), cfg.word_bytes), np.uint8), merged["is_host"].tolist()
+    for n, (op, at, good) in enumerate(
+        zip(merged["op"].tolist(), place.tolist(), inside.tolist(), strict=True)
+    ):
+        if good:
+            word = words[at]
+            apply[op](word, data[n], out=word, where=masks[n])
+            if hosts[n]:
+                answers[n] = word
+    chosen = merged["is_host"]
+    return {"data": answers[chosen], "error": ~inside[chosen]}
