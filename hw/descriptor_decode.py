@@ -16,8 +16,6 @@ from minmip.hw.shapes import BLOCK_BITS, TAG_BITS, control, descriptor_request
 
 __all__ = ["DescriptorDecode"]
 
-ROWS = 16
-"""Requests between the two ends, a power of two above the 10 clocks that a hit is away."""
 CODE_OFFSET = 1
 
 
@@ -55,11 +53,15 @@ class DescriptorDecode(wiring.Component):
 
     i: stream.Interface
     o: stream.Interface
+    match_part = DescriptorMatch
+    store_part = ControlStore
+    rows = 16
+    """Requests between the two ends: a hit is away for 9 clocks, and 3 rows are kept back."""
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
-        self.match = DescriptorMatch(cfg)
-        self.store = ControlStore(cfg)
+        self.match = self.match_part(cfg)
+        self.store = self.store_part(cfg)
         super().__init__(
             {
                 "i": In(stream.Signature(descriptor_request())),
@@ -76,15 +78,15 @@ class DescriptorDecode(wiring.Component):
         side = data.StructLayout({"offset": 1, "gather": 1, "tag": TAG_BITS})
         row = data.StructLayout({"key": key_layout(self.cfg), "side": side})
         index = unsigned(ceil_log2(self.cfg.descriptor_entries))
-        m.submodules.ring = ring = Memory(shape=row, depth=ROWS, init=[])
+        m.submodules.ring = ring = Memory(shape=row, depth=self.rows, init=[])
         answer = data.StructLayout({"entry": index, "side": side})
-        m.submodules.answers = answers = Queue(answer, ROWS, never_full=True)
+        m.submodules.answers = answers = Queue(answer, self.rows, never_full=True)
         write, read = ring.write_port(), ring.read_port(domain="comb")
 
-        accepted = Signal(range(ROWS))
-        last = Signal(range(ROWS), init=ROWS - 1)  # accepted - 1
-        reading = Signal(range(ROWS))
-        answered = Signal(range(ROWS))
+        accepted = Signal(range(self.rows))
+        last = Signal(range(self.rows), init=self.rows - 1)  # accepted - 1
+        reading = Signal(range(self.rows))
+        answered = Signal(range(self.rows))
         some = Signal()  # rows wait to be read
         accept, issue, hit, miss = Signal(), Signal(), Signal(), Signal()
         running = Signal(init=1)
@@ -149,13 +151,13 @@ class DescriptorDecode(wiring.Component):
         """Drive `i.ready`: a row is free, after the up to three beats not yet counted."""
         taken = delay(m, accept, 1, name="taken", reset_less=False)
         given = delay(m, give, 1, name="given", reset_less=False)
-        level = Signal(range(ROWS + 1))
+        level = Signal(range(self.rows + 1))
         room = Signal(init=1)
         with m.If(taken & ~given):
             m.d.sync += level.eq(level + 1)
         with m.If(given & ~taken):
             m.d.sync += level.eq(level - 1)
-        m.d.sync += room.eq(level < ROWS - 2)
+        m.d.sync += room.eq(level < self.rows - 2)
         m.d.comb += self.i.ready.eq(room)
 
     def _watch_memory(self, m, match, store):
