@@ -32,6 +32,10 @@ __all__ = [
 ]
 
 
+_TIMEOUT = 300
+"""Seconds that a proof may take."""
+
+
 class FormalError(RuntimeError):
     """A tool of the proof flow is missing or refused its input."""
 
@@ -59,7 +63,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What SymbiYosys said of a proof: "PASS", "FAIL" or "UNKNOWN", with its log."""
+    """What SymbiYosys said of a proof: PASS, FAIL, UNKNOWN or TIMEOUT, with its log."""
 
     status: str
     seconds: float
@@ -186,7 +190,7 @@ def run_proof(proof: Proof) -> Outcome:
             text=True,
             check=False,
         )
-    status = {0: "PASS", 2: "FAIL", 4: "UNKNOWN"}.get(done.returncode)
+    status = {0: "PASS", 2: "FAIL", 4: "UNKNOWN", 8: "TIMEOUT"}.get(done.returncode)
     if status is None:
         lines = [line for line in done.stdout.splitlines() if "ERROR" in line]
         reason = lines[0] if lines else done.stdout.strip()[-300:]
@@ -213,9 +217,11 @@ def _command(proof: Proof) -> list[str]:
 
 
 def _script(proof: Proof) -> str:
-    # Purging removes all logic that no property looks at.
+    # A table in logic: induction would begin with any contents of a ROM. Purging removes all logic
+    # that no property looks at.
     return f"""[options]
 mode {proof.mode}
+timeout {_TIMEOUT}
 {"" if proof.engine.startswith("abc") else f"depth {proof.depth}"}
 
 [engines]
@@ -223,6 +229,7 @@ mode {proof.mode}
 
 [script]
 read_rtlil top.il
+proc -norom
 prep -flatten -top top
 opt_clean -purge
 
