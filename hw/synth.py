@@ -23,7 +23,7 @@ from amaranth.lib.wiring import In
 from minmip.hw.build import BuildError, rtlil, run_yosys
 from minmip.hw.vendor import ecp5
 
-__all__ = ["CAPS", "GRADES", "PARTS", "Registered", "Report", "synthesise"]
+__all__ = ["CAPS", "GRADES", "PARTS", "Netlist", "Registered", "Report"]
 
 PARTS = {"ecp5-85k": ("--85k", "CABGA756"), "ecp5-25k": ("--25k", "CABGA381")}
 """Part name to nextpnr's size and package."""
@@ -117,60 +117,68 @@ class Report:
         return min(self.mhz.values()), max(self.mhz.values())
 
 
-def synthesise(block, *, part: str, grade: int, seeds, jobs: int = 1) -> Report:
-    """Synthesise, place and route a block.
+class Netlist:
+    """A block after synthesis, ready to be placed on any part of the family; a context manager.
 
     Parameters
     ----------
     block : wiring.Component
         The design.
-    part, grade
-        Key of `PARTS` and speed grade.
-    seeds : sequence of int
-        Placement seeds.
-    jobs : int
-        Seeds at once.
 
     Raises
     ------
     BuildError
-        When a tool is missing or refuses the design.
+        When Yosys is missing or refuses the design.
     """
-    start = time.monotonic()
-    wrapped = Registered(block)
-    with tempfile.TemporaryDirectory(prefix="minmip-") as name:
-        folder = Path(name)
+
+    def __init__(self, block):
+        start = time.monotonic()
+        wrapped = Registered(block)
+        self._folder = tempfile.TemporaryDirectory(prefix="minmip-")
+        folder = Path(self._folder.name)
         (folder / "top.il").write_text(rtlil(wrapped, "top", ecp5, ports=wrapped.ports))
-        log = run_yosys(
-            [
-                "read_rtlil top.il",
-                "synth_ecp5 -top top -json top.json",
-                "tee -o stat.json stat -json",
-            ],
-            folder,
-        )
-        if not (folder / "top.json").exists():
-            raise BuildError(f"Yosys wrote no netlist: {log.splitlines()[-1]}")
-        cells = json.loads((folder / "stat.json").read_text())["design"]["num_cells_by_type"]
-        with ThreadPoolExecutor(max(1, jobs)) as pool:
+        commands = ["read_rtlil top.il", "synth_ecp5 -top top -json top.json"]
+        run_yosys([*commands, "tee -o stat.json stat -json"], folder)
+        statistics_of = json.loads((folder / "stat.json").read_text())
+        self._cells = statistics_of["design"]["num_cells_by_type"]
+        self._port_bits = wrapped.bits
+        self._seconds = time.monotonic() - start
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._folder.cleanup()
+
+    def place(self, *, part: str, grade: int, seeds, jobs: int = 1) -> Report:
+        """Place and route for every seed, `jobs` at once.
+
+        Raises
+        ------
+        BuildError
+            When nextpnr is missing or the design does not fit.
+        """
+        start = time.monotonic()
+        folder = Path(self._folder.name)
+        with ThreadPoolExecutor(jobs) as pool:
             runs = list(pool.map(lambda seed: _place(folder, part, grade, seed), seeds))
-    mhz = {seed: _fmax(run) for seed, run in zip(seeds, runs, strict=True)}
-    middle = sorted(range(len(runs)), key=lambda n: mhz[seeds[n]])[(len(runs) - 1) // 2]
-    used = {name: entry["used"] for name, entry in runs[middle]["utilization"].items()}
-    caps = [cap[grade] for cell, cap in CAPS.items() if used.get(cell)]
-    return Report(
-        part=part,
-        grade=grade,
-        mhz=mhz,
-        cap=min(caps, default=None),
-        lut4=cells.get("LUT4", 0),
-        comb=used["TRELLIS_COMB"],
-        ff=used["TRELLIS_FF"] - wrapped.bits,
-        dsp=used["MULT18X18D"],
-        bram=used["DP16KD"],
-        path=_path_in_words(runs[middle]),
-        seconds=time.monotonic() - start,
-    )
+        mhz = {seed: _fmax(run) for seed, run in zip(seeds, runs, strict=True)}
+        middle = sorted(range(len(runs)), key=lambda n: mhz[seeds[n]])[(len(runs) - 1) // 2]
+        used = {name: entry["used"] for name, entry in runs[middle]["utilization"].items()}
+        caps = [cap[grade] for cell, cap in CAPS.items() if used.get(cell)]
+        return Report(
+            part=part,
+            grade=grade,
+            mhz=mhz,
+            cap=min(caps, default=None),
+            lut4=self._cells.get("LUT4", 0),
+            comb=used["TRELLIS_COMB"],
+            ff=used["TRELLIS_FF"] - self._port_bits,
+            dsp=used["MULT18X18D"],
+            bram=used["DP16KD"],
+            path=_path_in_words(runs[middle]),
+            seconds=self._seconds + time.monotonic() - start,
+        )
 
 
 def _place(folder: Path, part: str, grade: int, seed: int) -> dict:

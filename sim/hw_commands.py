@@ -6,6 +6,7 @@ import csv
 import functools
 import sys
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import click
@@ -74,13 +75,25 @@ def verilog(out, block, preset):
 
 
 @click.command()
-@click.option("--block", required=True, help="Name of the block.")
+@click.option("--block", "blocks", required=True, multiple=True, help="Name; may be repeated.")
 @_preset_option
 @click.option(
-    "--part", type=click.Choice(["ecp5-85k", "ecp5-25k"]), default="ecp5-85k", show_default=True
+    "--part",
+    "parts",
+    type=click.Choice(["ecp5-85k", "ecp5-25k"]),
+    multiple=True,
+    default=["ecp5-85k"],
+    show_default=True,
+    help="May be repeated.",
 )
 @click.option(
-    "--grade", type=click.Choice(["6", "7", "8"]), default="6", show_default=True, help="Speed."
+    "--grade",
+    "grades",
+    type=click.Choice(["6", "7", "8"]),
+    multiple=True,
+    default=["6"],
+    show_default=True,
+    help="Speed grade; may be repeated.",
 )
 @click.option(
     "--seeds", type=click.IntRange(1, 100), default=1, show_default=True, help="How many."
@@ -89,44 +102,51 @@ def verilog(out, block, preset):
 @click.option(
     "--table",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Also put the row into this CSV file, in place of an older one.",
+    help="Also put the rows into this CSV file, in place of older ones.",
 )
 @_one_sentence
-def synth(block, preset, part, grade, seeds, jobs, table):
-    """Synthesise, place and route a block; say its clock speed, size and slowest path."""
+def synth(blocks, preset, parts, grades, seeds, jobs, table):
+    """Synthesise, place and route blocks; say their clock speed, size and slowest path."""
     from minmip.hw.blocks import make_block
-    from minmip.hw.synth import synthesise
+    from minmip.hw.synth import Netlist
 
-    component = make_block(block, _preset(preset))
-    report = synthesise(
-        component, part=part, grade=int(grade), seeds=range(1, seeds + 1), jobs=jobs
-    )
+    for block, component in [(block, make_block(block, _preset(preset))) for block in blocks]:
+        with Netlist(component) as netlist:
+            for part, grade in product(parts, grades):
+                report = netlist.place(part=part, grade=grade, seeds=range(1, seeds + 1), jobs=jobs)
+                _say_report(block, report)
+                if table:
+                    row = _report_row(block, preset, report)
+                    _put_rows(table, [row], _COLUMNS, _KEY)
+
+
+def _say_report(block: str, report) -> None:
     low, high = report.spread
     cap = f"hard blocks allow {report.cap} MHz" if report.cap else "no hard block"
     click.echo(
-        f"{block} {part} -{grade}: {report.median:.0f} MHz ({low:.0f}-{high:.0f}, {seeds} seeds; "
-        f"{cap})\n"
+        f"{block} {report.part} -{report.grade}: {report.median:.0f} MHz "
+        f"({low:.0f} to {high:.0f} over {len(report.mhz)} seeds; {cap})\n"
         f"  {report.comb} LUT sites ({report.lut4} LUT4), {report.ff} FF, {report.dsp} DSP, "
         f"{report.bram} block RAM, {report.seconds:.0f} s\n"
         f"  slowest path: {report.path}"
     )
-    if table:
-        row = {
-            "block": block,
-            "preset": preset,
-            "part": part,
-            "grade": grade,
-            "median_mhz": f"{report.median:.1f}",
-            "min_mhz": f"{low:.1f}",
-            "max_mhz": f"{high:.1f}",
-            "cap_mhz": report.cap or "",
-            "seeds": " ".join(map(str, report.mhz)),
-            "mhz_by_seed": " ".join(f"{mhz:.1f}" for mhz in report.mhz.values()),
-            "seconds": f"{report.seconds:.0f}",
-            "path": report.path,
-            **{name: getattr(report, name) for name in ("comb", "lut4", "ff", "dsp", "bram")},
-        }
-        _put_rows(table, [row], _COLUMNS, _KEY)
+
+
+def _report_row(block: str, preset: str, report) -> dict[str, str]:
+    low, high = report.spread
+    counts = ("part", "grade", "comb", "lut4", "ff", "dsp", "bram", "path")
+    return {
+        "block": block,
+        "preset": preset,
+        "median_mhz": f"{report.median:.1f}",
+        "min_mhz": f"{low:.1f}",
+        "max_mhz": f"{high:.1f}",
+        "cap_mhz": str(report.cap or ""),
+        "seeds": " ".join(map(str, report.mhz)),
+        "mhz_by_seed": " ".join(f"{mhz:.1f}" for mhz in report.mhz.values()),
+        "seconds": f"{report.seconds:.0f}",
+        **{name: str(getattr(report, name)) for name in counts},
+    }
 
 
 @click.command()
@@ -172,7 +192,7 @@ def formal(name, only_list, jobs, table):
                     "property": proof.name,
                     "says": proof.says,
                     "mode": proof.mode,
-                    "depth": depth,
+                    "depth": str(depth),
                     "engine": proof.engine,
                     "status": outcome.status,
                     "seconds": f"{outcome.seconds:.1f}",
@@ -193,8 +213,8 @@ def _proofs():
         raise ValueError("the proofs are part of a checkout of the repository, not of the package")
     if str(benches) not in sys.path:
         sys.path.insert(0, str(benches))
-    from kit.formal import run_proof
-    from kit.proofs import all_proofs
+    from kit.formal import run_proof  # pyright: ignore[reportMissingImports]
+    from kit.proofs import all_proofs  # pyright: ignore[reportMissingImports]
 
     return all_proofs(), run_proof
 

@@ -26,10 +26,10 @@ class Queue(wiring.Component):
 
     Attributes
     ----------
-    level : Signal
+    more, free : Signal
     rows : Memory
     write, read
-        The state that proofs look at: beats in the rows, the rows and their two ports.
+        The state that proofs look at: counters, the rows and their two ports.
 
     Members
     -------
