@@ -118,9 +118,10 @@ class MapLayout(wiring.Component):
 
         # Mip 2n is entry 0 of everything in pairs, mip 2n + 1 entry 1.
         mask = Signal(2, reset_less=True)
+        mips = shape.max_mip + 1
         for n in range(PAIRS):
             with m.If(walk[n]):
-                m.d.sync += mask.eq(Cat(shape.max_mip >= 2 * n, shape.max_mip > 2 * n))
+                m.d.sync += mask.eq(Cat(mips > 2 * n, mips > 2 * n + 1))
         products = []
         for parity, (columns, rows) in enumerate(factors):
             part = Multiplier(unsigned(len(columns)), unsigned(len(rows)))

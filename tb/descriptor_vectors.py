@@ -8,7 +8,7 @@ import numpy as np
 from kit.vlib import assert_columns_equal
 from random_descriptors import image_words, sampler_words
 
-from minmip.hw.config import UnitConfig
+from minmip.hw.config import FULL, UnitConfig
 from minmip.sim.descriptor_words import S_FIELDS, S_WORDS, T_FIELDS, T_WORDS, pack, unpack
 from minmip.sim.golden.descriptor import decode_image, decode_sampler, legality
 from minmip.sim.golden.lod import anisotropic
@@ -56,6 +56,119 @@ def large_maps() -> Pairs:
     ]
     words = np.stack([pack(T_FIELDS, T_WORDS, **common, **fields) for fields in images])
     return Pairs(words, np.repeat(pack(S_FIELDS, S_WORDS)[None], len(words), axis=0))
+
+
+_LEGAL = {
+    "BASE_ADDRESS": MEMORY_BASE >> 8,
+    "WIDTH": 1023,
+    "HEIGHT": 511,
+    "TYPE": 9,
+    "FORMAT": 5,
+    "RESOURCE_LEVEL": 1,
+    "SW_MODE": 1,
+    "LAST_LEVEL": 3,
+    "LINKED_RESOURCE": 1,
+    "LINKED_RESOURCE_TYPE": 2,
+    "WIDTH_SCALE": 5,
+    "HEIGHT_SCALE": 5,
+}
+_LEGAL_SAMPLER = {
+    "MAX_LOD": 4095,
+    "MINMIP_SLOPE_U": 2,
+    "MINMIP_SLOPE_V": 2,
+    "XY_MAG_FILTER": 1,
+}
+_READ = {"LINKED_RESOURCE_TYPE": 4}
+_REGION_USED = {"LINKED_RESOURCE_TYPE": 1}
+_BROKEN = [
+    # code, changes of the T#, changes of the S#
+    (0, {}, {}),
+    (0, {"LINKED_RESOURCE": 0, "FORMAT": 56, "SW_MODE": 9, "MAX_MIP": 15}, {}),
+    *((2, {"TYPE": kind}, {}) for kind in (14, 15)),
+    (3, {}, {"FORCE_UNNORMALIZED": 1}),
+    *((5, {"LINKED_RESOURCE_TYPE": linked}, {}) for linked in (0, 5, 6, 7)),
+    (6, {"COMPRESSION_EN": 1}, {}),
+    (7, {}, {"BORDER_COLOR_TYPE": 3}),
+    (0, _READ, {"MINMIP_OFFSET_U": 5}),
+    (8, _READ, {"MINMIP_OFFSET_U": 6}),
+    (8, _READ, {"MINMIP_OFFSET_V": 7}),
+    (0, _READ, {"MINMIP_OFFSET_V": 7, "XY_MAG_FILTER": 2}),
+    (0, _READ | {"TYPE": 8}, {"MINMIP_OFFSET_V": 7}),
+    (8, _READ | {"TYPE": 10}, {"MINMIP_OFFSET_V": 7}),
+    (9, _READ, {"MINMIP_SLOPE_U": 0, "MINMIP_OFFSET_U": 1}),
+    (0, _READ, {"MINMIP_SLOPE_U": 0, "MINMIP_OFFSET_U": 2}),
+    (9, _READ, {"MINMIP_SLOPE_V": 1, "XY_MAG_FILTER": 3}),
+    (0, _READ, {"MINMIP_SLOPE_V": 1, "MINMIP_OFFSET_V": 1}),
+    (0, _READ | {"TYPE": 12}, {"MINMIP_SLOPE_V": 0}),
+    *((10, {"LINKED_RESOURCE_TYPE": linked, "MAX_MIP": 1}, {}) for linked in (2, 3, 4)),
+    (11, {"TYPE": 11}, {}),
+    (12, {"BASE_LEVEL": 4}, {}),
+    *((13, {"TYPE": kind}, {}) for kind in range(8)),
+    *((13, {"TYPE": kind, "DEPTH": 2, "BASE_ARRAY": 3}, {}) for kind in (12, 13)),
+    *((14, {"SW_MODE": mode}, {}) for mode in (2, 3, 16, 31)),
+    (15, _REGION_USED | {"MAX_MIP": 2}, {}),
+    (0, _REGION_USED | {"MAX_MIP": 3}, {}),
+    *((16, {"FORMAT": number}, {}) for number in (0, 4, 7, 22, 257, 261)),
+    (0, {"FORMAT": 1}, {}),
+    (17, {}, {"DERIV_ADJUST_EN": 1}),
+    *((18, {side: number}, {}) for side in ("WIDTH", "HEIGHT") for number in (16384, 65535)),
+    (18, {"TYPE": 8, "HEIGHT": 16384}, {}),
+    *((18, {"TYPE": kind, "DEPTH": 8192}, {}) for kind in (10, 12, 13)),
+    (0, {"DEPTH": 65535}, {}),
+    (18, {"BASE_ARRAY": 8192}, {}),
+    (0, {"TYPE": 10, "BASE_ARRAY": 65535}, {}),
+    (18, {"RESOURCE_LEVEL": 0}, {}),
+    (31, {"BASE_ADDRESS": (MEMORY_BASE >> 8) - 1}, {}),
+    (31, {"BASE_ADDRESS": MEMORY_BASE + MEMORY_BYTES >> 8}, {}),
+    (31, {"BASE_ARRAY": 8191}, {}),
+]
+
+
+def _pair_words(image: dict, sampler: dict) -> tuple[np.ndarray, np.ndarray]:
+    image = pack(T_FIELDS, T_WORDS, **_LEGAL | image)
+    return image, pack(S_FIELDS, S_WORDS, **_LEGAL_SAMPLER | sampler)
+
+
+def legal_pair() -> Pairs:
+    """One pair that breaks no rule."""
+    image, sampler = _pair_words({}, {})
+    return Pairs(image[None], sampler[None])
+
+
+def one_rule_broken() -> tuple[Pairs, np.ndarray]:
+    """Pairs that break one rule at most, each rule at its edges, and their codes."""
+    words = [_pair_words(image, sampler) for _, image, sampler in _BROKEN]
+    images, samplers = (np.stack(part) for part in zip(*words, strict=True))
+    return Pairs(images, samplers), np.array([code for code, _, _ in _BROKEN])
+
+
+def edge_maps(memory_base: int, memory_bytes: int) -> tuple[Pairs, np.ndarray]:
+    """Maps at both ends of the memory, and those one block farther out; their codes."""
+    shapes = [
+        {"SW_MODE": mode, "TYPE": kind, "DEPTH": depth, "MAX_MIP": mips} | _REGION_USED
+        for mode, kind, depth, mips in ((0, 9, 0, 3), (1, 9, 0, 6), (0, 10, 2, 3), (1, 10, 9, 3))
+    ]
+    shapes += [shape | {"WIDTH_SCALE": 15, "HEIGHT_SCALE": 9} for shape in shapes]
+    first, end = memory_base >> 8, memory_base + memory_bytes >> 8
+    images, codes = [], []
+    for shape in shapes:
+        words = _pair_words(shape | {"BASE_ADDRESS": 0}, {})[0]
+        _, layout = decode_image(words[None], FULL, 0, 1 << 48)
+        depth = shape["DEPTH"] + 1 if shape["TYPE"] == 10 else 1
+        blocks = int(layout.total_bytes(np.array([depth]))[0]) >> 8
+        fits = blocks <= end - first
+        places = [
+            (first, fits),
+            (end - blocks, fits),
+            (first - 1, False),
+            (end - blocks + 1, False),
+        ]
+        for place, inside in places:
+            if 0 <= place < 1 << 40:
+                images.append(_pair_words(shape | {"BASE_ADDRESS": place}, {})[0])
+                codes.append(0 if inside else 31)
+    sampler = _pair_words({}, {})[1]
+    return Pairs(np.stack(images), np.repeat(sampler[None], len(images), axis=0)), np.array(codes)
 
 
 def request_columns(pairs: Pairs, index: np.ndarray, flags: np.ndarray) -> dict:
