@@ -1,6 +1,6 @@
 """LOD step 5: over-long footprints and the number of taps."""
 
-from amaranth.hdl import C, Cat, Module, Mux, Signal, signed
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -36,6 +36,7 @@ class TapCount(wiring.Component):
     length2 : In(length2_bits(cfg))
         Larger squared length, L2.
     det : In(det_bits(cfg))
+        At most `length2`.
     exponent : In(EXPONENT_BITS)
         T of the algorithm.
     max_log2, threshold : In(3)
@@ -132,17 +133,11 @@ class TapCount(wiring.Component):
 
         length2_q3 = delay(m, length2_q1, 2, name="length2_late")
         det_q4 = delay(m, det_q1, 3, name="det_late")
-        rest_q4 = Signal(signed(bits + CANDIDATES), reset_less=True)
+        # Not negative: no determinant is above the larger squared length.
+        rest_q4 = Signal(length2_bits(self.cfg), reset_less=True)
         m.d.sync += rest_q4.eq(length2_q3 - (share_q3 >> 3))
         misses_q6 = [
-            # Offset by a high bit for the comparison: the rest can be negative.
-            less_than(
-                m,
-                Cat((det_q4 << log2) | C(0, bits + CANDIDATES - 1), 1),
-                rest_q4 ^ (1 << bits + CANDIDATES - 1),
-                name=f"miss{log2}",
-            )
-            for log2 in range(CANDIDATES)
+            less_than(m, det_q4 << log2, rest_q4, name=f"miss{log2}") for log2 in range(CANDIDATES)
         ]
         return delay(m, over_q3, 3, name="over_early"), Cat(misses_q6)
 

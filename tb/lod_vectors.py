@@ -83,7 +83,7 @@ def special_lod_requests(axes: int) -> dict[str, np.ndarray]:
     places = [(n, k) for n in range(4) for k in range(n)]
     a, b = (side.ravel() for side in np.meshgrid(SPECIAL, SPECIAL))
     count = len(places) * len(a)
-    columns = np.full((count, 4), bits_of(np.float32([1 / 256]))[0])
+    columns = np.full((count, 4), bits_of(np.array([1 / 256], np.float32))[0])
     for row, (n, k) in enumerate(places):
         rows = slice(row * len(a), (row + 1) * len(a))
         columns[rows, n], columns[rows, k] = a, b
