@@ -1,7 +1,7 @@
 # amaranth: UnusedElaboratable=no
 """Coordinate unit against `sim.golden.coordinates`.
 
-MINMIP_LONG=1 sends ten times as much; MINMIP_FIRST_SEED (default 1) is printed on a failure.
+MINMIP_LONG=1 sends 10^7 beats; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
 
 import os
@@ -47,7 +47,7 @@ def test_specials(unit):
 def test_random(unit):
     print("seed", SEED)
     rng = np.random.default_rng(SEED)
-    count = 10_000_000 if LONG else 1_000_000
+    count = 10_000_000 if LONG else 200_000
     requests = coordinate_vectors.coordinate_requests(rng, count, unit[1])
     run = check(unit, requests)
     assert run.cycles < count + 300  # one axis set per clock
