@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import random
+from types import SimpleNamespace
+
 import numpy as np
 from amaranth.hdl import Module, Mux, Signal, Value, unsigned
 from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
+from amaranth.sim import Simulator
+from kit.packing import beats_of_ints, ints_of_beats, pack, unpack
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
@@ -22,6 +27,7 @@ __all__ = [
     "host_requests",
     "in_acceptance_order",
     "operations",
+    "simulate_port",
 ]
 
 BASE = 0x12345
@@ -193,3 +199,63 @@ def apply_in_order(memory: np.ndarray, cfg: UnitConfig, merged) -> dict[str, np.
                 answers[n] = word
     chosen = merged["is_host"]
     return {"data": answers[chosen], "error": ~inside[chosen]}
+
+
+def simulate_port(bench: PortBench, columns, blocks: int, *, stalls=0.3, seed=1):
+    """Run columns through `i` and `i_host` in Amaranth's simulator.
+
+    Checks `idle` in every clock. Returns what `in_acceptance_order` needs, the answers and their
+    clocks, and the number of operations dropped.
+    """
+    rng = random.Random(seed)
+    streams = {name: getattr(bench, name) for name in columns}
+    beats = {
+        name: ints_of_beats(pack(port.payload.shape(), columns[name]))
+        for name, port in streams.items()
+    }
+    stamps: dict[str, list[int]] = {name: [] for name in columns}
+    answers: list[int] = []
+    run = SimpleNamespace(dropped=0, answer_stamps=[])
+
+    async def testbench(ctx):
+        ctx.set(bench.base, BASE)
+        ctx.set(bench.limit, BASE + blocks)
+        offered = dict.fromkeys(columns, False)
+        clock, last, quiet = 0, -1000, 0
+        while quiet < 2 * bench.latency:
+            quiet += 1
+            for name, port in streams.items():
+                if len(stamps[name]) < len(beats[name]):
+                    quiet = 0
+                    if not offered[name] and rng.random() >= stalls:
+                        offered[name] = True
+                        ctx.set(Value.cast(port.payload), beats[name][len(stamps[name])])
+                ctx.set(port.valid, offered[name])
+            ready = [port.ready for port in streams.values()]
+            _, _, idle, dropped, valid, answer, *ready = await ctx.tick().sample(
+                bench.idle,
+                bench.dropped,
+                bench.o_host.valid,
+                Value.cast(bench.o_host.payload),
+                *ready,
+            )
+            assert idle == (clock - last >= bench.latency), f"idle is {idle} in clock {clock}"
+            run.dropped += dropped
+            if valid:
+                answers.append(answer)
+                run.answer_stamps.append(clock)
+            for name, taken in zip(streams, ready, strict=True):
+                if offered[name] and taken:
+                    offered[name] = False
+                    stamps[name].append(clock)
+                    last = clock if name == "i" else last
+            clock += 1
+
+    simulator = Simulator(bench)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(testbench)
+    simulator.run()
+    run.input_stamps = {name: np.array(clocks) for name, clocks in stamps.items()}
+    shape = bench.o_host.payload.shape()
+    run.answers = unpack(shape, beats_of_ints(answers, shape.size))
+    return run

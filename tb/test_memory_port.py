@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from kit.mutants import planted
 from kit.packing import pack
 from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
 from memory_bench import (
@@ -15,7 +16,9 @@ from memory_bench import (
     host_requests,
     in_acceptance_order,
     operations,
+    simulate_port,
 )
+from mutants.memory_port import MUTANTS
 
 from minmip.hw.config import FULL
 from minmip.hw.shapes import MemoryOp
@@ -188,3 +191,30 @@ def test_reset_in_the_middle(store):
                 apply_in_order(store.bytes, store.cfg, part)
         else:
             pytest.fail(f"seed {seed}: no part of the operations gives this memory")
+
+
+def simulated(cfg, seed, count=500):
+    """Both requesters in Amaranth's simulator, over a careless memory that starts as zeros."""
+    columns = both(np.random.default_rng(seed), count, cfg)
+    bench = PortBench(cfg, careless=True)
+    run = simulate_port(bench, columns, BLOCKS, stalls=0.2 * (seed % 3), seed=seed)
+    merged = in_acceptance_order(run, columns)
+    wanted = apply_in_order(np.zeros(BLOCKS * 256, np.uint8), cfg, merged)
+    assert_columns_equal(run.answers, wanted | {"tag": columns["i_host"]["tag"]})
+    late = np.array(run.answer_stamps) - run.input_stamps["i_host"]
+    assert (late == bench.latency).all()
+    place = merged["address"] - BASE * 256 // cfg.word_bytes
+    outside = (place < 0) | (place >= BLOCKS * 256 // cfg.word_bytes)
+    assert run.dropped == (outside & ~merged["is_host"]).sum()
+
+
+@pytest.mark.parametrize("latency", [1, 2, 3, 4])
+def test_simulated(latency):
+    for seed in range(3):
+        simulated(replace(SMALL, memory_latency=latency), seed)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_mutant_is_caught(mutant):
+    with planted(mutant), pytest.raises(AssertionError):
+        simulated(SMALL, seed=1, count=2000)
