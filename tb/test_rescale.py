@@ -58,7 +58,7 @@ def every_shift(axes):
     }
 
 
-def golden(requests):
+def golden(requests: dict[str, np.ndarray]):
     """Columns by the names of `rescale_result`."""
     size = requests["size"]
     columns: dict[str, np.ndarray] = {
