@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 OUT ?= out
 ARGS ?=
 
-.PHONY: run test lint types measure setup clean
+.PHONY: run test lint types measure figures setup clean
 
 run: setup
 	$(BIN)/minmip run builtin --out $(OUT) $(ARGS)
@@ -27,6 +27,12 @@ types: setup
 measure: setup
 	$(BIN)/minmip measure $(ARGS)
 
+# The tables of docs/results: clock speed and area of every block, and every proof. Takes hours.
+figures: setup
+	$(BIN)/minmip synth --block all --part ecp5-85k --part ecp5-25k --grade 6 --grade 8 \
+		--seeds 5 --jobs 2 --table docs/results/synth.csv
+	$(BIN)/minmip formal --table docs/results/formal.csv
+
 setup: $(VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml .ci/system-packages
@@ -36,4 +42,4 @@ $(VENV)/.installed: pyproject.toml .ci/system-packages
 	@touch $@
 
 clean:
-	rm -rf $(VENV) out build *.egg-info
+	rm -rf $(VENV) .build out build *.egg-info

@@ -34,8 +34,8 @@ def _block(path: str, *arguments) -> Callable:
 BLOCKS: dict[str, Callable] = {
     "stage": _block("lib.stage:Stage", 32),
     "queue": _block("lib.queue:Queue", 32, 16),
-    "fork": _block("lib.fork:Fork", 32, 2),
-    "join": _block("lib.join:Join", {"a": 16, "b": 16}),
+    "stream_fork": _block("lib.fork:Fork", 32, 2),
+    "stream_join": _block("lib.join:Join", {"a": 16, "b": 16}),
     "arbiter": _block("lib.arbiter:Arbiter", 32, 3),
     "descriptor_decode": _block("descriptor_decode:DescriptorDecode"),
     "gradient": _block("gradient:GradientUnit"),
@@ -48,7 +48,7 @@ BLOCKS: dict[str, Callable] = {
     "clear_engine": _block("clear_engine:ClearEngine"),
     "map_store": _block("map_store:MapStore"),
 }
-"""Block name to its constructor from a `UnitConfig`."""
+"""Block name to its constructor from a `UnitConfig`. Names are no words of Verilog."""
 
 
 def make_block(name: str, cfg: UnitConfig = FULL):

@@ -13,7 +13,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +25,7 @@ from amaranth.lib.wiring import In
 from minmip.hw.build import BuildError, rtlil, run_yosys
 from minmip.hw.vendor import ecp5
 
-__all__ = ["CAPS", "GRADES", "PARTS", "Netlist", "Registered", "Report"]
+__all__ = ["CAPS", "GRADES", "PARTS", "Netlist", "Registered", "Report", "netlist_of"]
 
 PARTS = {"ecp5-85k": ("--85k", "CABGA756"), "ecp5-25k": ("--25k", "CABGA381")}
 """Part name to nextpnr's size and package."""
@@ -117,8 +119,48 @@ class Report:
         return min(self.mhz.values()), max(self.mhz.values())
 
 
+@dataclass(frozen=True)
 class Netlist:
-    """A block after synthesis, ready to be placed on any part of the family; a context manager.
+    """A block after synthesis, ready to be placed on any part of the family; see `netlist_of`."""
+
+    folder: Path
+    cells: dict[str, int]
+    port_bits: int
+    seconds: float
+
+    def place(self, *, part: str, grade: int, seeds, jobs: int = 1) -> Report:
+        """Place and route for every seed, `jobs` at once.
+
+        Raises
+        ------
+        BuildError
+            When nextpnr is missing or the design does not fit.
+        """
+        start = time.monotonic()
+        with ThreadPoolExecutor(jobs) as pool:
+            runs = list(pool.map(lambda seed: _place(self.folder, part, grade, seed), seeds))
+        mhz = {seed: _fmax(run) for seed, run in zip(seeds, runs, strict=True)}
+        middle = sorted(range(len(runs)), key=lambda n: mhz[seeds[n]])[(len(runs) - 1) // 2]
+        used = {name: entry["used"] for name, entry in runs[middle]["utilization"].items()}
+        caps = [cap[grade] for cell, cap in CAPS.items() if used.get(cell)]
+        return Report(
+            part=part,
+            grade=grade,
+            mhz=mhz,
+            cap=min(caps, default=None),
+            lut4=self.cells.get("LUT4", 0),
+            comb=used["TRELLIS_COMB"],
+            ff=used["TRELLIS_FF"] - self.port_bits,
+            dsp=used["MULT18X18D"],
+            bram=used["DP16KD"],
+            path=_path_in_words(runs[middle]),
+            seconds=self.seconds + time.monotonic() - start,
+        )
+
+
+@contextmanager
+def netlist_of(block) -> Iterator[Netlist]:
+    """Synthesise a block; the netlist lasts as long as the context.
 
     Parameters
     ----------
@@ -130,55 +172,16 @@ class Netlist:
     BuildError
         When Yosys is missing or refuses the design.
     """
-
-    def __init__(self, block):
-        start = time.monotonic()
-        wrapped = Registered(block)
-        self._folder = tempfile.TemporaryDirectory(prefix="minmip-")
-        folder = Path(self._folder.name)
+    start = time.monotonic()
+    wrapped = Registered(block)
+    with tempfile.TemporaryDirectory(prefix="minmip-") as name:
+        folder = Path(name)
         (folder / "top.il").write_text(rtlil(wrapped, "top", ecp5, ports=wrapped.ports))
         commands = ["read_rtlil top.il", "synth_ecp5 -top top -json top.json"]
         run_yosys([*commands, "tee -o stat.json stat -json"], folder)
-        statistics_of = json.loads((folder / "stat.json").read_text())
-        self._cells = statistics_of["design"]["num_cells_by_type"]
-        self._port_bits = wrapped.bits
-        self._seconds = time.monotonic() - start
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._folder.cleanup()
-
-    def place(self, *, part: str, grade: int, seeds, jobs: int = 1) -> Report:
-        """Place and route for every seed, `jobs` at once.
-
-        Raises
-        ------
-        BuildError
-            When nextpnr is missing or the design does not fit.
-        """
-        start = time.monotonic()
-        folder = Path(self._folder.name)
-        with ThreadPoolExecutor(jobs) as pool:
-            runs = list(pool.map(lambda seed: _place(folder, part, grade, seed), seeds))
-        mhz = {seed: _fmax(run) for seed, run in zip(seeds, runs, strict=True)}
-        middle = sorted(range(len(runs)), key=lambda n: mhz[seeds[n]])[(len(runs) - 1) // 2]
-        used = {name: entry["used"] for name, entry in runs[middle]["utilization"].items()}
-        caps = [cap[grade] for cell, cap in CAPS.items() if used.get(cell)]
-        return Report(
-            part=part,
-            grade=grade,
-            mhz=mhz,
-            cap=min(caps, default=None),
-            lut4=self._cells.get("LUT4", 0),
-            comb=used["TRELLIS_COMB"],
-            ff=used["TRELLIS_FF"] - self._port_bits,
-            dsp=used["MULT18X18D"],
-            bram=used["DP16KD"],
-            path=_path_in_words(runs[middle]),
-            seconds=self._seconds + time.monotonic() - start,
-        )
+        design = json.loads((folder / "stat.json").read_text())["design"]
+        cells = design["num_cells_by_type"]
+        yield Netlist(folder, cells, wrapped.bits, time.monotonic() - start)
 
 
 def _place(folder: Path, part: str, grade: int, seed: int) -> dict:

@@ -75,7 +75,9 @@ def verilog(out, block, preset):
 
 
 @click.command()
-@click.option("--block", "blocks", required=True, multiple=True, help="Name; may be repeated.")
+@click.option(
+    "--block", "blocks", required=True, multiple=True, help="Name, or all; may be repeated."
+)
 @_preset_option
 @click.option(
     "--part",
@@ -107,11 +109,13 @@ def verilog(out, block, preset):
 @_one_sentence
 def synth(blocks, preset, parts, grades, seeds, jobs, table):
     """Synthesise, place and route blocks; say their clock speed, size and slowest path."""
-    from minmip.hw.blocks import make_block
-    from minmip.hw.synth import Netlist
+    from minmip.hw.blocks import BLOCKS, make_block
+    from minmip.hw.synth import netlist_of
 
+    if "all" in blocks:
+        blocks = sorted(BLOCKS)
     for block, component in [(block, make_block(block, _preset(preset))) for block in blocks]:
-        with Netlist(component) as netlist:
+        with netlist_of(component) as netlist:
             for part, grade in product(parts, grades):
                 report = netlist.place(part=part, grade=grade, seeds=range(1, seeds + 1), jobs=jobs)
                 _say_report(block, report)

@@ -84,14 +84,14 @@ def proofs() -> list[Proof]:
             engine="abc pdr",
         ),
         Proof(
-            block="fork",
+            block="stream_fork",
             name="once",
             says=ForkOnce.__doc__,
             make=lambda: ForkOnce(Fork(2, 3)),
             engine="abc pdr",
         ),
         Proof(
-            block="join",
+            block="stream_join",
             name="together",
             says=JoinTogether.__doc__,
             make=lambda: JoinTogether(Join({"a": 2, "b": 3})),

@@ -85,7 +85,7 @@ def test_pysim(name, traffic):
 
 @pytest.mark.parametrize("name", PARTS)
 def test_verilator(name):
-    model = VerilatedBlock(part(name), name)
+    model = VerilatedBlock(part(name), f"stream_{name}")
     for seed, traffic in enumerate(TRAFFIC):
 
         def run(columns, expected, traffic=traffic, seed=seed):
@@ -107,7 +107,7 @@ def test_credit_buffer_keeps_up(latency):
 
 @pytest.mark.parametrize(("name", "latency"), [("stage", 1), ("queue", 2)])
 def test_keeps_up(name, latency):
-    got, run = VerilatedBlock(part(name), name).run({"i": np.arange(5000)}, 5000)
+    got, run = VerilatedBlock(part(name), f"stream_{name}").run({"i": np.arange(5000)}, 5000)
     assert np.array_equal(got["o"], np.arange(5000))
     assert run.output_stamps["o"][-1] == 4999 + latency
 

