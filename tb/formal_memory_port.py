@@ -12,15 +12,13 @@ from dataclasses import replace
 
 from amaranth.hdl import Array, Assert, Assume, Cat, Cover, Module, Mux, Signal, Value
 from kit.formal import Proof, Spec
+from memory_bench import SMALL
 
-from minmip.hw.config import FULL
 from minmip.hw.lib.delay import delay
 from minmip.hw.memory_port import MemoryPort
 from minmip.hw.shapes import MemoryOp
 
 __all__ = ["PortSpec", "proofs"]
-
-SMALL = replace(FULL, word_bytes=4, memory_bytes=1 << 12)
 
 
 class PortSpec(Spec):

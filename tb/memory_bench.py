@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +14,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.sim import Simulator
 from kit.packing import beats_of_ints, ints_of_beats, pack, unpack
 
-from minmip.hw.config import UnitConfig
+from minmip.hw.config import FULL, UnitConfig
 from minmip.hw.lib.delay import delay
 from minmip.hw.map_memory import MapMemory, MapMemorySignature
 from minmip.hw.memory_port import MemoryPort
@@ -21,6 +22,8 @@ from minmip.hw.shapes import CLIENT_BITS, MemoryOp, host_response
 
 __all__ = [
     "BASE",
+    "BLOCKS",
+    "SMALL",
     "CarelessMemory",
     "PortBench",
     "apply_in_order",
@@ -32,6 +35,10 @@ __all__ = [
 
 BASE = 0x12345
 """First 256-byte block of the memory in the benches."""
+BLOCKS = 11
+"""Blocks below the limit: fewer than the memory holds."""
+SMALL = replace(FULL, word_bytes=4, memory_bytes=1 << 12)
+"""A memory of short words, quick to build."""
 
 
 class CarelessMemory(wiring.Component):
@@ -98,9 +105,9 @@ class PortBench(wiring.Component):
         return m
 
 
-def _addresses(rng, count, cfg, blocks, outside):
-    """Word addresses of a memory of `blocks`: mostly the word of 1 to 8 operations before."""
-    words = blocks * 256 // cfg.word_bytes
+def _addresses(rng, count, cfg, outside):
+    """Word addresses: mostly the word of 1 to 8 operations before."""
+    words = BLOCKS * 256 // cfg.word_bytes
     place = np.where(
         rng.random(count) < 0.8, rng.integers(0, 5, count), rng.integers(0, words, count)
     )
@@ -130,24 +137,24 @@ def _bytes_and_mask(rng, count, cfg):
     return data, np.choose(rng.choice(4, count, p=[0.45, 0.3, 0.2, 0.05]), kinds)
 
 
-def operations(rng, count, cfg, blocks, *, ops=tuple(MemoryOp), outside=0.03):
+def operations(rng, count, cfg, *, ops=tuple(MemoryOp), outside=0.03):
     """Columns of `count` operations, full of conflicts, in runs of one op and mixed."""
     kind = rng.choice(np.array(ops), count)
     runs = rng.choice(np.array(ops), count // 50 + 1).repeat(50)[:count]
     data, mask = _bytes_and_mask(rng, count, cfg)
     return {
         "op": np.where(np.arange(count) // 500 % 2, runs, kind),
-        "address": _addresses(rng, count, cfg, blocks, outside),
+        "address": _addresses(rng, count, cfg, outside),
         "data": data,
         "mask": mask,
     }
 
 
-def host_requests(rng, count, cfg, blocks, *, outside=0.03, reads=0.6, tag_bits=8 + CLIENT_BITS):
+def host_requests(rng, count, cfg, *, outside=0.03, reads=0.6, tag_bits=8 + CLIENT_BITS):
     """Columns of `count` host requests to the same few words."""
     data, mask = _bytes_and_mask(rng, count, cfg)
     return {
-        "address": _addresses(rng, count, cfg, blocks, outside),
+        "address": _addresses(rng, count, cfg, outside),
         "data": data,
         "mask": np.where(rng.random(count) < reads, 0, mask),
         "tag": rng.integers(0, 1 << tag_bits, count),
@@ -201,7 +208,7 @@ def apply_in_order(memory: np.ndarray, cfg: UnitConfig, merged) -> dict[str, np.
     return {"data": answers[chosen], "error": ~inside[chosen]}
 
 
-def simulate_port(bench: PortBench, columns, blocks: int, *, stalls=0.3, seed=1):
+def simulate_port(bench: PortBench, columns, *, stalls=0.3, seed=1):
     """Run columns through `i` and `i_host` in Amaranth's simulator.
 
     Checks `idle` in every clock. Returns what `in_acceptance_order` needs, the answers and their
@@ -219,7 +226,7 @@ def simulate_port(bench: PortBench, columns, blocks: int, *, stalls=0.3, seed=1)
 
     async def testbench(ctx):
         ctx.set(bench.base, BASE)
-        ctx.set(bench.limit, BASE + blocks)
+        ctx.set(bench.limit, BASE + BLOCKS)
         offered = dict.fromkeys(columns, False)
         clock, last, quiet = 0, -1000, 0
         while quiet < 2 * bench.latency:

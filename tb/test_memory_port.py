@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.packing import pack
 from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
 from memory_bench import (
     BASE,
+    BLOCKS,
+    SMALL,
     PortBench,
     apply_in_order,
     host_requests,
@@ -26,8 +29,6 @@ from minmip.sim.golden import memory as golden
 from minmip.sim.golden.combine import Writes
 
 LONG = bool(os.environ.get("MINMIP_LONG"))
-BLOCKS = 11  # of 256 bytes below the limit: fewer than the memory holds
-SMALL = replace(FULL, word_bytes=4, memory_bytes=1 << 12)
 CONFIGS = {
     "block RAM": (FULL, False),
     "block RAM, latency 4": (replace(SMALL, memory_latency=4), False),
@@ -97,8 +98,8 @@ def store(request):
 
 def both(rng, count, cfg, *, host=0.3):
     return {
-        "i": operations(rng, count, cfg, BLOCKS),
-        "i_host": host_requests(rng, int(host * count), cfg, BLOCKS),
+        "i": operations(rng, count, cfg),
+        "i_host": host_requests(rng, int(host * count), cfg),
     }
 
 
@@ -117,7 +118,7 @@ def test_a_million(store):
 def test_one_word_every_clock(store):
     """Whatever the ops, one per clock, also when each hits the same word."""
     rng = np.random.default_rng(3)
-    columns = operations(rng, 3000, store.cfg, BLOCKS, outside=0)
+    columns = operations(rng, 3000, store.cfg, outside=0)
     columns["address"][:] = store.words()[5]
     run = store.check({"i": columns})
     np.testing.assert_array_equal(np.diff(run.input_stamps["i"]), 1)
@@ -145,7 +146,7 @@ def test_distance(store, distance):
 def test_golden_twin(store, op):
     """One linked type alone: the golden memory, which knows no order."""
     rng = np.random.default_rng(4)
-    columns = operations(rng, 4000, store.cfg, BLOCKS, ops=(MemoryOp[op],), outside=0)
+    columns = operations(rng, 4000, store.cfg, ops=(MemoryOp[op],), outside=0)
     if op == "OR":
         columns["data"][:] = 1
     store.fill({"MIN": 255, "MAX": 0, "OR": 0}[op])
@@ -197,7 +198,7 @@ def simulated(cfg, seed, count=500):
     """Both requesters in Amaranth's simulator, over a careless memory that starts as zeros."""
     columns = both(np.random.default_rng(seed), count, cfg)
     bench = PortBench(cfg, careless=True)
-    run = simulate_port(bench, columns, BLOCKS, stalls=0.2 * (seed % 3), seed=seed)
+    run = simulate_port(bench, columns, stalls=0.2 * (seed % 3), seed=seed)
     merged = in_acceptance_order(run, columns)
     wanted = apply_in_order(np.zeros(BLOCKS * 256, np.uint8), cfg, merged)
     assert_columns_equal(run.answers, wanted | {"tag": columns["i_host"]["tag"]})
@@ -218,3 +219,15 @@ def test_simulated(latency):
 def test_mutant_is_caught(mutant):
     with planted(mutant), pytest.raises(AssertionError):
         simulated(SMALL, seed=1, count=2000)
+
+
+def test_cocotb():
+    """The order of acceptance is seen at the ports: see `cocotb_memory_port`."""
+    run_cocotb(
+        PortBench(SMALL),
+        "memory_port",
+        both(np.random.default_rng(8), 600, SMALL),
+        {},
+        ports={"base": BASE, "limit": BASE + BLOCKS},
+        bench="cocotb_memory_port",
+    )

@@ -25,7 +25,16 @@ __all__ = ["run_cocotb"]
 _MAKE = "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
 
 
-def run_cocotb(block, name: str, columns, expected, *, ports=None, seed: int = 1) -> None:
+def run_cocotb(
+    block,
+    name: str,
+    columns,
+    expected,
+    *,
+    ports=None,
+    seed: int = 1,
+    bench: str = "cocotb_stream",
+) -> None:
     """Send golden columns through a block under cocotb in every traffic mode, and with a reset.
 
     Parameters
@@ -40,6 +49,9 @@ def run_cocotb(block, name: str, columns, expected, *, ports=None, seed: int = 1
         Values of the plain inputs, by Verilog name.
     seed : int
         Of the stalls; printed by cocotb when a test fails.
+    bench : str
+        Module with the cocotb tests, for a block that needs its own; it finds all this in the file
+        $MINMIP_BENCH.
     """
     inputs, outputs, plain, _ = stream_ports(block)
     if set(ports or {}) != set(plain):
@@ -71,9 +83,9 @@ def run_cocotb(block, name: str, columns, expected, *, ports=None, seed: int = 1
         )
         if not built:
             _copy_runtime(build, _runtime())
-        bench = Path(folder, "bench.npz")
+        beats = Path(folder, "bench.npz")
         np.savez(
-            bench,
+            beats,
             **{f"i:{port}": pack(inputs[port], part) for port, part in columns.items()},
             **{f"o:{port}": pack(outputs[port], part) for port, part in expected.items()},
             **{
@@ -83,12 +95,12 @@ def run_cocotb(block, name: str, columns, expected, *, ports=None, seed: int = 1
         )
         runner.test(
             hdl_toplevel=name,
-            test_module="cocotb_stream",
+            test_module=bench,
             build_dir=build,
             test_dir=folder,
             results_xml=f"{folder}/results.xml",
             seed=seed,
-            extra_env={"MINMIP_BENCH": str(bench)},
+            extra_env={"MINMIP_BENCH": str(beats)},
         )
 
 
