@@ -1,5 +1,8 @@
 # amaranth: UnusedElaboratable=no
-"""LOD unit against `lod.gradient_lod` of the golden model."""
+"""LOD unit against `lod.gradient_lod` of the golden model.
+
+MINMIP_LONG=1 sends 10^7 beats in ten runs; MINMIP_FIRST_SEED (default 1) replays one of them.
+"""
 
 import os
 from dataclasses import replace
@@ -18,42 +21,53 @@ from minmip.hw.config import FULL, LodConfig, UnitConfig
 from minmip.hw.lod import LodUnit
 from minmip.hw.lod_scale import LodScale
 
-LONG = bool(os.environ.get("MINMIP_LONG"))
+FIRST = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
+RUNS, BEATS = (10, 1_000_000) if os.environ.get("MINMIP_LONG") else (1, 200_000)
+
+
+class Unit:
+    """The block, its parameters and its verilated model."""
+
+    def __init__(self, cfg):
+        self.cfg = cfg
+        self.block = LodUnit(cfg)
+        self.verilated = VerilatedBlock(self.block, "lod")
 
 
 @pytest.fixture(scope="module", params=PRESETS)
 def unit(request):
-    """The verilated block and its parameters."""
-    cfg = PRESETS[request.param]
-    return VerilatedBlock(LodUnit(cfg), "lod"), cfg
+    return Unit(PRESETS[request.param])
 
 
 def check(unit, requests, traffic="full", seed=1):
-    block, cfg = unit
-    wanted = golden_lod(requests, cfg.lod)
-    result, run = block.run({"i": requests}, len(wanted["tag"]), traffic=traffic, seed=seed)
+    wanted = golden_lod(requests, unit.cfg.lod)
+    result, run = unit.verilated.run(
+        {"i": requests}, len(wanted["tag"]), traffic=traffic, seed=seed
+    )
     assert_columns_equal(result["o"], wanted)
     return run
 
 
 def test_specials(unit):
-    check(unit, special_lod_requests(unit[1].axes))
+    check(unit, special_lod_requests(unit.cfg.axes))
 
 
 def test_tap_count_limits(unit):
-    check(unit, reach_lod_requests(unit[1].axes))
+    check(unit, reach_lod_requests(unit.cfg.axes))
 
 
 def test_random(unit):
-    count = 1_200_000 if LONG else 120_000
-    run = check(unit, lod_requests(np.random.default_rng(1), count, unit[1].axes))
-    assert run.cycles < count + 300  # one lane per clock
+    for seed in range(FIRST, FIRST + RUNS):
+        print("seed", seed)
+        run = check(unit, lod_requests(np.random.default_rng(seed), BEATS, unit.cfg.axes))
+        assert run.cycles < BEATS + 300  # one lane per clock
+        assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == unit.block.latency
 
 
 @pytest.mark.parametrize("traffic", TRAFFIC)
 def test_traffic(unit, traffic):
     count = 300 if traffic == "long stalls" else 5000
-    check(unit, lod_requests(np.random.default_rng(2), count, unit[1].axes), traffic, seed=3)
+    check(unit, lod_requests(np.random.default_rng(2), count, unit.cfg.axes), traffic, seed=3)
 
 
 def test_vectors_reach_every_decision():
