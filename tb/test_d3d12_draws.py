@@ -206,6 +206,9 @@ def test_clamp_beyond_the_view_warns():
         ({"uv": UV[:, :3]}, r"uv must have shape \[Q, 4, 2\], not \[3, 3, 2\]"),
         ({"uv": np.zeros((3, 4, 3))}, "uv must have shape"),
         ({"uv": "x"}, "uv must be numbers, not str"),
+        ({"uv": [[1, 2], [3]]}, "uv must be numbers, not list"),
+        ({"uv": UV * 1j}, "uv must be numbers, not ndarray"),
+        ({"ddx": None}, "ddx must be numbers, not NoneType"),
         ({"ddx": UV[:2]}, r"ddx must have shape \[3, 4, 2\], not \[2, 4, 2\]"),
         ({"ddy": 1.0}, "ddy must have shape"),
         ({"clamp": np.zeros(3)}, r"clamp must be a number or have shape \[3, 4\], not \[3\]"),
@@ -213,6 +216,7 @@ def test_clamp_beyond_the_view_warns():
         ({"exec_mask": 16}, r"exec_mask must be in 0\.\.15, not 16"),
         ({"exec_mask": np.array([1, 2])}, "exec_mask must be an integer or integers"),
         ({"helper_mask": -1}, "helper_mask must be in"),
+        ({"helper_mask": [[1], [2, 3]]}, "helper_mask must be an integer or integers"),
         ({"helper_mask": 0.5}, "helper_mask must be an integer or integers"),
         ({"view": None}, "wanted a view from create_sampler_feedback_unordered_access_view"),
         ({"sampler": None}, "wanted a sampler, not NoneType"),
@@ -223,6 +227,16 @@ def test_refused_operands_record_nothing(change, text):
     operands = {"view": view, "sampler": point, "uv": UV, "ddx": UV, "ddy": UV, **change}
     with pytest.raises(D3D12Error, match=text):
         device.write_sampler_feedback_grad(**operands)
+    assert len(device.build_trace()) == 0
+
+
+@pytest.mark.parametrize("value", [None, "x", 1j, [[1], [1, 2]]])
+def test_bias_and_level_are_numbers(value):
+    device, _, view, point = setup()
+    for name in ("bias", "level"):
+        write = getattr(device, f"write_sampler_feedback_{name}")
+        with pytest.raises(D3D12Error, match=f"{name} must be numbers, not"):
+            write(view, point, UV, value)
     assert len(device.build_trace()) == 0
 
 

@@ -383,6 +383,29 @@ def test_without_xbox_extensions():
         device.create_sampler_x(d3d12.D3D12XBOX_SAMPLER_DESC())
 
 
+def test_things_of_another_kind_are_refused():
+    device = Device()
+    texture, feedback = paired(device, MIN_MIP, (64, 64), (8, 8), mips=7)
+    wrong = d3d12.D3D12_SAMPLER_DESC()
+    calls = [
+        lambda: device.create_committed_resource2({}),
+        lambda: device.create_sampler(None),
+        lambda: device.create_sampler_x(srv()),
+        lambda: device.create_shader_resource_view("texture"),
+        lambda: device.create_shader_resource_view(texture, wrong),
+        lambda: device.create_sampler_feedback_unordered_access_view("texture", feedback),
+        lambda: device.create_sampler_feedback_unordered_access_view_x(texture, feedback, wrong),
+        lambda: device.create_sampler_feedback_unordered_access_view_x(
+            texture, feedback, target_view=wrong
+        ),
+        lambda: device.create_min_mip_shader_resource_view_x(None, {}, feedback),
+        lambda: device.create_min_mip_shader_resource_view_x(texture, None, "map"),
+    ]
+    for call in calls:
+        with pytest.raises(D3D12Error, match="wanted a"):
+            call()
+
+
 def test_resources_stay_with_their_device():
     texture, feedback = paired(Device(), MIN_MIP, (64, 64), (4, 4))
     other = Device()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minmip.sim.d3d12.decode import NONE_SAMPLED, decoded_mip
-from minmip.sim.d3d12.draws import Draw, join, lane_floats, lane_masks, lane_vectors
+from minmip.sim.d3d12.draws import Draw, floats, join, lane_floats, lane_masks, lane_vectors
 from minmip.sim.d3d12.errors import D3D12Error, D3D12Warning
 from minmip.sim.d3d12.heap import Heap, Resource
 from minmip.sim.d3d12.resources import FEEDBACK_FORMATS, MIN_MIP
@@ -112,7 +112,8 @@ class Context:
 
         `bias` is [Q, 4], or one number: a literal, which is limited to -16 .. 15.99.
         """
-        if np.ndim(bias) == 0:
+        bias = floats("bias", bias)
+        if bias.ndim == 0:
             bias = np.clip(bias, SMALLEST_BIAS, LARGEST_BIAS)
         self._write(SAMPLE_B, view, sampler, uv, lanes, clamp=clamp, lod=bias)
 
@@ -282,13 +283,8 @@ class Context:
             raise D3D12Error("array_slice is for array views only")
         uvw = lane_vectors("uv", uv, view.axes)
         quads = len(uvw)
-
-        def floats(name, values):
-            return None if values is None else lane_floats(name, values, quads)
-
-        def vectors(name, values):
-            return None if values is None else lane_vectors(name, values, view.axes, quads)
-
+        given = opcode == SAMPLE_D
+        lod_name = {SAMPLE_B: "bias", SAMPLE_L: "level"}.get(opcode)
         return Draw(
             t_sharp=view.words,
             s_sharp=sampler.words,
@@ -297,10 +293,10 @@ class Context:
             slice=lane_floats("array_slice", 0 if array_slice is None else array_slice, quads),
             exec_mask=lane_masks("exec_mask", exec_mask, quads),
             helper_mask=lane_masks("helper_mask", helper_mask, quads),
-            ddx=vectors("ddx", ddx),
-            ddy=vectors("ddy", ddy),
-            lod=floats("lod", lod),
-            clamp=floats("clamp", clamp),
+            ddx=lane_vectors("ddx", ddx, view.axes, quads) if given else None,
+            ddy=lane_vectors("ddy", ddy, view.axes, quads) if given else None,
+            lod=lane_floats(lod_name, lod, quads) if lod_name else None,
+            clamp=None if clamp is None else lane_floats("clamp", clamp, quads),
         )
 
     def _map_of(self, view: View, linked_types: tuple[int, ...], maker: str) -> Resource | None:
@@ -312,6 +308,8 @@ class Context:
         return view.resource
 
     def _check_owner(self, resource: Resource) -> None:
+        if not isinstance(resource, Resource):
+            raise D3D12Error(f"wanted a resource, not {type(resource).__name__}")
         if resource.heap is not self._heap:
             raise D3D12Error("the resource belongs to another device")
 

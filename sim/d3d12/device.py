@@ -16,6 +16,7 @@ from minmip.sim.d3d12.structures import (
     D3D12_SHADER_RESOURCE_VIEW_DESC,
     D3D12_UNORDERED_ACCESS_VIEW_DESC,
     D3D12XBOX_SAMPLER_DESC,
+    check_structure,
 )
 from minmip.sim.d3d12.views import (
     View,
@@ -67,6 +68,7 @@ class Device(Context):
         Feedback maps and R8_UINT or R8_TYPELESS textures get zeroed memory, in 256B_S unless the
         layout says LINEAR; of textures in other formats only the description exists.
         """
+        check_structure(D3D12_RESOURCE_DESC1, desc)
         return Resource.commit(checked_description(desc, xbox=self._xbox), self._heap)
 
     def create_shader_resource_view(
@@ -76,7 +78,7 @@ class Device(Context):
         if resource is None:
             return null_view(0)
         self._check_owner(resource)
-        return shader_resource_view(resource, desc or D3D12_SHADER_RESOURCE_VIEW_DESC())
+        return shader_resource_view(resource, _view_desc(desc))
 
     def create_sampler_feedback_unordered_access_view(
         self, target: Resource | None, feedback: Resource | None
@@ -127,7 +129,10 @@ class Device(Context):
             Mips and slices of the view.
         """
         self._need_xbox("CreateMinMipShaderResourceViewX")
-        texture = target_desc and checked_description(target_desc, xbox=self._xbox)
+        texture = None
+        if target_desc is not None:
+            check_structure(D3D12_RESOURCE_DESC1, target_desc)
+            texture = checked_description(target_desc, xbox=self._xbox)
         if target is not None:
             self._check_owner(target)
             if texture not in (None, target.desc):
@@ -137,7 +142,7 @@ class Device(Context):
             self._check_owner(min_mip)
         if texture is None or min_mip is None:
             return null_view(LINKED_FILTER)
-        return min_mip_view(texture, min_mip, desc or D3D12_SHADER_RESOURCE_VIEW_DESC())
+        return min_mip_view(texture, min_mip, _view_desc(desc))
 
     def create_sampler(self, desc: D3D12_SAMPLER_DESC) -> Sampler:
         """Create a sampler of standard Direct3D 12."""
@@ -157,10 +162,13 @@ class Device(Context):
         if target is None or feedback is None:
             used = feedback is not None and feedback.desc.Format == MIP_REGION_USED
             return null_view(LINKED_OR if used else LINKED_MIN)
-        return feedback_view(target, feedback, desc, target_view)
+        if desc is not None:
+            check_structure(D3D12_UNORDERED_ACCESS_VIEW_DESC, desc)
+        return feedback_view(target, feedback, desc, _view_desc(target_view))
 
     def _sampler(self, desc: D3D12_SAMPLER_DESC) -> Sampler:
         """Build a sampler; a border colour that needs the palette gets an entry there."""
+        check_structure(D3D12_SAMPLER_DESC, desc)
         known = desc.BorderColor in self._palette
         index = self._palette.index(desc.BorderColor) if known else len(self._palette)
         made = sampler(desc, index)
@@ -171,3 +179,11 @@ class Device(Context):
     def _need_xbox(self, name: str) -> None:
         if not self._xbox:
             raise D3D12Error(f"{name} needs the Xbox extensions")
+
+
+def _view_desc(desc: D3D12_SHADER_RESOURCE_VIEW_DESC | None) -> D3D12_SHADER_RESOURCE_VIEW_DESC:
+    """The description of a view, that of a whole texture for None."""
+    if desc is None:
+        return D3D12_SHADER_RESOURCE_VIEW_DESC()
+    check_structure(D3D12_SHADER_RESOURCE_VIEW_DESC, desc)
+    return desc

@@ -10,7 +10,7 @@ from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.descriptor_words import S_WORDS, T_WORDS
 from minmip.sim.trace import FLAG_CLAMP, SAMPLE_B, SAMPLE_D, SAMPLE_L, Trace
 
-__all__ = ["Draw", "join", "lane_floats", "lane_masks", "lane_vectors"]
+__all__ = ["Draw", "floats", "join", "lane_floats", "lane_masks", "lane_vectors"]
 
 LANES = 4
 
@@ -98,7 +98,7 @@ def join(draws: list[Draw], memory_base: int, memory: np.ndarray) -> Trace:
 
 def lane_vectors(name: str, values, axes: int, quads: int | None = None) -> np.ndarray:
     """Check one vector per lane, [Q, 4, axes], and widen it to float32 [Q, 4, 3]."""
-    array = _floats(name, values)
+    array = floats(name, values)
     wanted = f"[{'Q' if quads is None else quads}, {LANES}, {axes}]"
     if array.ndim != 3 or array.shape[1:] != (LANES, axes) or quads not in (None, len(array)):
         raise D3D12Error(f"{name} must have shape {wanted}, not {list(array.shape)}")
@@ -109,7 +109,7 @@ def lane_vectors(name: str, values, axes: int, quads: int | None = None) -> np.n
 
 def lane_floats(name: str, values, quads: int) -> np.ndarray:
     """Check one number per lane, [Q, 4] or one for all, and return float32 [Q, 4]."""
-    array = _floats(name, values)
+    array = floats(name, values)
     if array.shape not in ((), (quads, LANES)):
         raise D3D12Error(
             f"{name} must be a number or have shape [{quads}, {LANES}], not {list(array.shape)}"
@@ -119,7 +119,7 @@ def lane_floats(name: str, values, quads: int) -> np.ndarray:
 
 def lane_masks(name: str, values, quads: int) -> np.ndarray:
     """Check one mask of four lanes per quad, [Q] or one for all, and return uint8 [Q]."""
-    array = np.asarray(values)
+    array = _array(values)
     if array.dtype.kind not in "iu" or array.shape not in ((), (quads,)):
         raise D3D12Error(
             f"{name} must be an integer or integers of shape [{quads}], "
@@ -130,12 +130,21 @@ def lane_masks(name: str, values, quads: int) -> np.ndarray:
     return np.array(np.broadcast_to(array, (quads,)), np.uint8)
 
 
-def _floats(name: str, values) -> np.ndarray:
+def floats(name: str, values) -> np.ndarray:
+    """Check that something is a number or an array of them, and return float32 of its shape."""
+    array = _array(values)
+    if array.dtype.kind not in "biuf":
+        raise D3D12Error(f"{name} must be numbers, not {type(values).__name__}")
+    with np.errstate(over="ignore"):  # beyond float32 is infinity, as on the GPU
+        return array.astype(np.float32)
+
+
+def _array(values) -> np.ndarray:
+    """Anything as an array; ragged lists, which numpy refuses, as one of objects."""
     try:
-        with np.errstate(over="ignore"):  # beyond float32 is infinity, as on the GPU
-            return np.asarray(values, np.float32)
-    except (TypeError, ValueError):
-        raise D3D12Error(f"{name} must be numbers, not {type(values).__name__}") from None
+        return np.asarray(values)
+    except ValueError:
+        return np.empty(len(values), object)
 
 
 def _distinct(words: list[np.ndarray], width: int) -> tuple[np.ndarray, list[int]]:

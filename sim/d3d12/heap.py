@@ -69,7 +69,8 @@ class Heap:
         if end > len(self._bytes):
             raise D3D12Error(
                 f"out of GPU memory: {size} bytes wanted, "
-                f"{len(self._bytes) - self._used} of {len(self._bytes)} left (see memory_size)"
+                f"{len(self._bytes) - self._used} of {len(self._bytes)} left; "
+                "larger regions or a larger memory_size help"
             )
         self._used = end
         return address
@@ -188,6 +189,8 @@ class Resource:
         desc = self.desc
         if desc.Format in FEEDBACK_FORMATS:
             raise D3D12Error("the CPU cannot read or write an opaque feedback map: decode it")
+        if not isinstance(subresource, int | np.integer):
+            raise D3D12Error(f"subresource must be a whole number, not {subresource!r}")
         slices = 1 if desc.Dimension == TEXTURE3D else desc.DepthOrArraySize
         if not 0 <= subresource < self.mips * slices:
             raise D3D12Error(
@@ -203,8 +206,8 @@ class Resource:
         width, height, depth = mip_size(stored_size(self.desc), mip)
         volume = self.desc.Dimension == TEXTURE3D
         layers = depth if volume else self.desc.DepthOrArraySize
-        z, y, x = np.indices((layers, height, width))
-        addresses = texel_address(self._layout, np.zeros_like(x), np.full_like(x, mip), x, y, z)
+        z, y, x = np.ogrid[:layers, :height, :width]
+        addresses = texel_address(self._layout, np.array(0), np.array(mip), x, y, z)
         if volume:
             return addresses[None]
         return addresses if texture_axes(self.desc) == 2 else addresses[:, 0]

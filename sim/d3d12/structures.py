@@ -33,6 +33,7 @@ __all__ = [
     "D3D12_SHADER_RESOURCE_VIEW_DESC",
     "D3D12_UNORDERED_ACCESS_VIEW_DESC",
     "DXGI_SAMPLE_DESC",
+    "check_structure",
 ]
 
 ALL = 0xFFFFFFFF
@@ -54,6 +55,12 @@ class _Structure:
                 raise D3D12Error(
                     f"{type(self).__name__}.{f.name}: wanted {kind}, not {value!r}"
                 ) from None
+
+
+def check_structure(kind: type, value: object) -> None:
+    """Raise D3D12Error if a description is of another kind."""
+    if not isinstance(value, kind):
+        raise D3D12Error(f"wanted a {kind.__name__}, not {type(value).__name__}")
 
 
 def _converted(kind, value):

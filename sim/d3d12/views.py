@@ -116,7 +116,7 @@ def feedback_view(
     target: Resource,
     feedback: Resource,
     uav: D3D12_UNORDERED_ACCESS_VIEW_DESC | None,
-    target_view: D3D12_SHADER_RESOURCE_VIEW_DESC | None,
+    target_view: D3D12_SHADER_RESOURCE_VIEW_DESC,
 ) -> View:
     """Link a feedback map to the texture it is paired with (T# type 2 or 1).
 
@@ -127,8 +127,8 @@ def feedback_view(
         physical size, whose kind `uav.Format` must then name.
     uav : D3D12_UNORDERED_ACCESS_VIEW_DESC or None
         Slices of the map; None for all.
-    target_view : D3D12_SHADER_RESOURCE_VIEW_DESC or None
-        The part of the texture that is sampled; None for all of it.
+    target_view : D3D12_SHADER_RESOURCE_VIEW_DESC
+        The part of the texture that is sampled.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def feedback_view(
             raise D3D12Error("a feedback map needs D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS")
         mips = 1 if kind == MIN_MIP else target.desc.MipLevels
         scales = _plain_map_scales(target.desc, feedback, mips)
-    desc = _merged(target_view or D3D12_SHADER_RESOURCE_VIEW_DESC(), uav)
+    desc = _merged(target_view, uav)
     viewed_format(target.desc.Format, desc.Format)
     return _view(
         feedback, target.desc, desc, LINKED_TYPES[kind], _link(LINKED_TYPES[kind], feedback, scales)

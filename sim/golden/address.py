@@ -82,7 +82,10 @@ def texel_address(
     y: np.ndarray,
     z: np.ndarray,
 ) -> np.ndarray:
-    """Byte address of texels: `row` picks the map, z is the slice or the depth; int64."""
+    """Byte address of texels: `row` picks the map, z is the slice or the depth; int64.
+
+    The arrays broadcast together if all rows are alike in swizzle mode and kind.
+    """
     swizzled, volume = layout.swizzled[row], layout.volume[row]
     pitch = layout.pitch[row, mip]
     origin = layout.base[row] + layout.offset[row, mip]
