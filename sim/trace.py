@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
+import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -133,7 +135,11 @@ class Trace:
         needs = (
             ("ddx", self.opcode == SAMPLE_D, "opcode 2 (SAMPLE_D)"),
             ("ddy", self.opcode == SAMPLE_D, "opcode 2 (SAMPLE_D)"),
-            ("lod", (self.opcode == SAMPLE_B) | (self.opcode == SAMPLE_L), "opcodes 1 and 3"),
+            (
+                "lod",
+                (self.opcode == SAMPLE_B) | (self.opcode == SAMPLE_L),
+                "opcode 1 or 3 (SAMPLE_B, SAMPLE_L)",
+            ),
             ("clamp", self.flags & FLAG_CLAMP != 0, "flags bit 0 (LOD clamp operand)"),
         )
         for name, wanted, why in needs:
@@ -239,13 +245,19 @@ def _read_npz(path: str | os.PathLike) -> dict[str, np.ndarray]:
     name = None
     try:
         # Opened here: np.load leaves a file open when it turns out to be damaged.
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            for name in archive.files:
-                arrays[name] = archive[name]
+        with open(path, "rb") as file:
+            if not zipfile.is_zipfile(file):  # np.load would take it for a pickle
+                raise TraceError(f"{path}: not a readable .npz archive: no zip file, or cut short")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                for name in archive.files:
+                    arrays[name] = archive[name]
+    except TraceError:
+        raise
     except FileNotFoundError:
         raise TraceError(f"{path}: no such file") from None
-    except (AttributeError, TypeError):  # a bare .npy file loads as an array
-        raise TraceError(f"{path}: wanted a .npz archive, this is a single array") from None
+    except OSError as error:
+        raise TraceError(f"{path}: not a readable .npz archive: {error.strerror}") from None
     except Exception as error:  # zip, zlib, header and pickle errors have no common base class
         reason = str(error).split("\n")[0]
         where = f"array {name!r} is not readable" if name else "not a readable .npz archive"
@@ -265,6 +277,8 @@ def _write_npz(path: str | os.PathLike, arrays: dict, meta: dict[str, np.ndarray
         with os.fdopen(handle, "wb") as file:
             np.savez(file, **present)
         os.chmod(temporary, 0o666 & ~_umask())
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

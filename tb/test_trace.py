@@ -129,10 +129,25 @@ def test_files_that_are_no_archives(tmp_path):
     with pytest.raises(TraceError, match="not a readable"):
         Trace.load(path)
     np.save(tmp_path / "one.npy", np.zeros(3))
-    with pytest.raises(TraceError, match="single array"):
-        Trace.load(tmp_path / "one.npy")
     with pytest.raises(TraceError, match="not a readable"):
+        Trace.load(tmp_path / "one.npy")
+    with pytest.raises(TraceError, match="archive: Is a directory"):
         Trace.load(tmp_path)
+
+
+def test_text_is_not_taken_for_a_pickle(tmp_path):
+    path = tmp_path / "t.npz"
+    path.write_bytes(b"not a zip")
+    with pytest.raises(TraceError) as error:
+        Trace.load(path)
+    assert "pickle" not in str(error.value)
+
+
+def test_save_names_the_folder_in_its_way(tmp_path):
+    with pytest.raises(IsADirectoryError) as error:
+        Trace(**arrays()).save(tmp_path)
+    assert error.value.filename == str(tmp_path)
+    assert not list(tmp_path.parent.glob(f"{tmp_path.name}*.part"))
 
 
 def test_truncated_and_damaged_files_are_one_sentence(tmp_path):
