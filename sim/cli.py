@@ -29,6 +29,8 @@ def _one_sentence(command: Callable) -> Callable:
             text = str(error)
         except OSError as error:
             text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        except MemoryError as error:
+            text = f"not enough memory: {error}"
         click.echo(f"minmip: {text}", err=True)
         raise SystemExit(2)
 
@@ -151,7 +153,7 @@ def doctor():
             state = "MISSING" if tool.needed else "not found"
         else:
             state = tool.version or "found"
-        click.echo(f"{tool.name:<22}{state:<14}{tool.use}")
+        click.echo(f"{tool.name:<22}{state:<22}{tool.use}")
     if any(tool.needed and tool.version is None for tool in findings):
         click.echo("minmip: something needed is missing; `make setup` installs it", err=True)
         raise SystemExit(1)

@@ -21,7 +21,14 @@ from minmip.sim.d3d12 import Device
 from minmip.sim.frontend import Quads, check_frame, render_quads
 from minmip.sim.painting import paint_levels
 from minmip.sim.pictures import draw_frame, draw_levels, draw_used
-from minmip.sim.scene_maps import Binding, bind_textures, check_region, open_scene, record_draws
+from minmip.sim.scene_maps import (
+    Binding,
+    bind_textures,
+    check_region,
+    open_scene,
+    record_draws,
+    recorded_map,
+)
 from minmip.sim.summary import frame_report, texture_report
 
 __all__ = ["run_job"]
@@ -93,7 +100,7 @@ def run_job(
             ) as bar:
                 result = device.execute(partial(golden.run, progress=bar.update))
             done = time.perf_counter()
-            maps = [device.decode_sampler_feedback(b.feedback) for b in bindings]
+            maps = [recorded_map(device, b) for b in bindings]
             _draw_pictures(folder, frame, bindings, maps, quads, size, kind)
             report = frame_report(frame, quads, result, bindings, maps, kind)
             reports.append(report)
@@ -119,7 +126,7 @@ def run_job(
 @contextlib.contextmanager
 def _staged(out: Path) -> Iterator[Path]:
     """A folder inside `out` whose files move up when the job is done, and vanish if it fails."""
-    made = not out.exists()
+    made = [folder for folder in (out, *out.parents) if not folder.exists()]
     out.mkdir(parents=True, exist_ok=True)
     try:
         staging = Path(tempfile.mkdtemp(prefix=".partial-", dir=out))
@@ -134,8 +141,8 @@ def _staged(out: Path) -> Iterator[Path]:
             os.replace(file, out / file.name)
     except BaseException:
         shutil.rmtree(staging)
-        if made:
-            out.rmdir()
+        for made_folder in made:
+            made_folder.rmdir()
         raise
     staging.rmdir()
 

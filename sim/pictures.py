@@ -9,6 +9,7 @@ import matplotlib
 import numpy as np
 from matplotlib import colors
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 __all__ = ["NOT_SAMPLED", "draw_frame", "draw_levels", "draw_used"]
 
@@ -18,6 +19,8 @@ NOT_SAMPLED = 0xFF
 DPI = 100
 SHADES = 10
 """Colours of the scale: the last one stands for all coarser levels too."""
+LONGEST_SHAPE = 16
+"""Ratio of a map's sides up to which its texels are drawn square."""
 UNTOUCHED = (0.16, 0.16, 0.18, 1.0)
 BACKGROUND = (0.07, 0.07, 0.08)
 
@@ -50,8 +53,14 @@ def draw_levels(path: Path, levels: np.ndarray, title: str) -> None:
     cmap, norm = _level_colors()
     figure = Figure(figsize=(7.5, 6.5), layout="constrained")
     axes = figure.add_subplot()
-    image = axes.imshow(_shaded(levels), cmap=cmap, norm=norm, interpolation="nearest")
-    axes.set_title(title, fontsize=10)
+    rows, columns = levels.shape
+    aspect = "equal" if max(rows, columns) <= LONGEST_SHAPE * min(rows, columns) else "auto"
+    image = axes.imshow(
+        _shaded(levels), cmap=cmap, norm=norm, interpolation="nearest", aspect=aspect
+    )
+    axes.set_title(title, fontsize=10, parse_math=False)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set_xlabel("map texel x (one region of the texture each)")
     axes.set_ylabel("map texel y")
     bar = figure.colorbar(image, ax=axes, fraction=0.04, pad=0.02)
@@ -77,7 +86,7 @@ def draw_used(path: Path, used: list[np.ndarray], title: str) -> None:
         axes.set_title(f"mip {level}: {share:.0f} % used", fontsize=8)
         axes.set_xticks([])
         axes.set_yticks([])
-    figure.suptitle(title, fontsize=10)
+    figure.suptitle(title, fontsize=10, parse_math=False)
     _save(figure, path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from minmip.sim.d3d12 import (
     Sampler,
     View,
 )
+from minmip.sim.d3d12.resources import mip_size, stored_size
 from minmip.sim.frontend import (
     Quads,
     Scene,
@@ -39,6 +41,7 @@ __all__ = [
     "frame_trace",
     "open_scene",
     "record_draws",
+    "recorded_map",
 ]
 
 FORMATS = {
@@ -153,7 +156,8 @@ def record_draws(device: Device, bindings: list[Binding], quads: Quads) -> None:
     for binding in bindings:
         device.clear_unordered_access_view_uint(binding.view)
     starts = np.flatnonzero(np.diff(quads.texture, prepend=-1))
-    for first, last in zip(starts, [*starts[1:], len(quads)], strict=True):
+    ends = np.append(starts, len(quads))[1:]  # none if nothing is in view
+    for first, last in zip(starts, ends, strict=True):
         binding = bindings[quads.texture[first]]
         device.write_sampler_feedback(
             binding.view,
@@ -161,6 +165,29 @@ def record_draws(device: Device, bindings: list[Binding], quads: Quads) -> None:
             quads.uv[first:last],
             helper_mask=~quads.live_mask[first:last] & 15,
         )
+
+
+def recorded_map(device: Device, binding: Binding) -> Any:
+    """Decode a map without the padding of decoded sizes: what the hardware has texels for.
+
+    Where the region does not divide the texture, the map has floor(size / region) texels, which
+    divide the whole texture evenly (spec 03), and the decoded form one more that nobody can write.
+
+    Returns
+    -------
+    numpy.ndarray or list of numpy.ndarray
+        As `Device.decode_sampler_feedback`, uint8 [rows, columns] for each mip level.
+    """
+    size = stored_size(binding.feedback.desc)
+    decoded = device.decode_sampler_feedback(binding.feedback)
+
+    def own(texels: np.ndarray, mip: int) -> np.ndarray:
+        columns, rows, _ = mip_size(size, mip)
+        return texels[:rows, :columns]
+
+    if isinstance(decoded, list):
+        return [own(texels, mip) for mip, texels in enumerate(decoded)]
+    return own(decoded, 0)
 
 
 def frame_trace(scene_name: str, size: tuple[int, int], kind: str, max_anisotropy: int) -> Trace:

@@ -27,8 +27,8 @@ def frame_report(
 ) -> dict:
     """Figures of one frame, ready for JSON.
 
-    `maps` are the decoded maps of `bindings`; `result` is None when nothing was drawn. Texel
-    samples are writes before combining.
+    `maps` are those of `bindings` (`scene_maps.recorded_map`); `result` is None when nothing was
+    drawn. Texel samples are writes before combining.
     """
     live = np.bitwise_count(quads.live_mask).astype(np.int64)
     textures = []

@@ -6,11 +6,13 @@ import os
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from gltf_maker import png, textured_square
 from PIL import Image
 from traces import MIN, image, sampler, trace
 
 from minmip.sim import golden
 from minmip.sim.cli import main
+from minmip.sim.pictures import BACKGROUND, draw_levels, draw_used
 from minmip.sim.trace import Trace
 
 
@@ -120,6 +122,66 @@ def test_run_refuses_a_folder_that_is_a_file(tmp_path):
 @pytest.mark.skipif(not os.path.isdir("/sys/kernel"), reason="no /sys, where nobody may write")
 def test_run_refuses_an_unwritable_folder():
     assert_refused(minmip("run", "--size", "16x16", "--out", "/sys/minmip"), "/sys/minmip")
+
+
+@pytest.mark.parametrize("kind", ["minmip", "used"])
+def test_all_of_a_square_is_painted_if_the_region_does_not_divide_it(tmp_path, kind):
+    maker = textured_square()
+    maker.json["images"][0]["bufferView"] = maker.view(png(300, 200))
+    maker.add("samplers", wrapS=33071, wrapT=33071)
+    maker.json["textures"][0]["sampler"] = 0
+    path = maker.save(tmp_path)
+    out = tmp_path / "out"
+    result = minmip("run", path, "--size", "160x120", "--kind", kind, "--out", out)
+    assert result.exit_code == 0, result.output
+    with Image.open(out / "frame0000.png") as picture:
+        colors = np.asarray(picture.convert("RGB"))[:120].reshape(-1, 3).astype(int)
+    gray = np.ptp(colors, axis=1) < 12
+    dark = np.abs(colors - np.multiply(BACKGROUND, 255)).max(axis=1) < 2
+    assert dark.any()
+    assert (gray == dark).all()  # nothing has the grey of "not sampled"
+    (texture,) = json.loads((out / "summary.json").read_text())["frames"][0]["textures"]
+    assert texture.get("regions_not_sampled", 0) == 0
+
+
+def test_a_frame_with_nothing_in_view(tmp_path):
+    maker = textured_square()
+    maker.json["nodes"][0]["rotation"] = [0, 1, 0, 0]  # its back faces the camera
+    path = maker.save(tmp_path)
+    out = tmp_path / "out"
+    result = minmip("run", path, "--size", "16x16", "--trace", "--out", out)
+    assert result.exit_code == 0, result.output
+    frame = json.loads((out / "summary.json").read_text())["frames"][0]
+    assert (frame["quads"], frame["samples"], frame["writes"]["after_combining"]) == (0, 0, 0)
+    result = minmip("replay", out / "frame0000_trace.npz", "-o", tmp_path / "o.npz", "--check")
+    assert result.exit_code == 0, result.output
+
+
+def test_any_texture_name(tmp_path):
+    names = ["$\\frac$", "a^b_c$d", "مرحبا", "नमस्ते", "日本語 😀", "n" * 300, ""]
+    for name in names:
+        draw_levels(tmp_path / "levels.png", np.zeros((2, 2), np.uint8), name)
+        draw_used(tmp_path / "used.png", [np.zeros((1, 1), np.uint8)], name)
+    maker = textured_square()
+    maker.json["images"][0]["name"] = "../../$\\frac$"
+    out = tmp_path / "out"
+    result = minmip("run", maker.save(tmp_path), "--size", "16x16", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert len(list(out.iterdir())) == 3
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError("Unable to allocate 1 TiB")])
+def test_a_broken_run_leaves_no_folder(tmp_path, monkeypatch, error):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("minmip.sim.job.draw_frame", fail)
+    result = minmip("run", "--size", "16x16", "--out", tmp_path / "made" / "deep")
+    if isinstance(error, MemoryError):
+        assert_refused(result, "not enough memory: Unable to allocate 1 TiB")
+    else:
+        assert result.exit_code == 1  # click's "Aborted!"
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_failed_run_leaves_the_folder_as_it_was(tmp_path, monkeypatch):
