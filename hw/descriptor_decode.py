@@ -10,6 +10,7 @@ from minmip.hw.config import UnitConfig
 from minmip.hw.control_store import ControlStore
 from minmip.hw.descriptor_match import DescriptorMatch
 from minmip.hw.descriptor_words import key_bits, key_layout
+from minmip.hw.lib.credit_counter import CreditCounter
 from minmip.hw.lib.delay import delay
 from minmip.hw.lib.queue import Queue
 from minmip.hw.shapes import BLOCK_BITS, TAG_BITS, control, descriptor_request
@@ -56,7 +57,7 @@ class DescriptorDecode(wiring.Component):
     match_part = DescriptorMatch
     store_part = ControlStore
     rows = 16
-    """Requests between the two ends: a hit is away for 9 clocks, and 3 rows are kept back."""
+    """Requests between the two ends: a hit holds its row for 9 clocks, and 2 rows are kept back."""
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
@@ -79,6 +80,7 @@ class DescriptorDecode(wiring.Component):
         row = data.StructLayout({"key": key_layout(self.cfg), "side": side})
         index = unsigned(ceil_log2(self.cfg.descriptor_entries))
         m.submodules.ring = ring = Memory(shape=row, depth=self.rows, init=[])
+        m.submodules.free = free = CreditCounter(self.rows)
         answer = data.StructLayout({"entry": index, "side": side})
         m.submodules.answers = answers = Queue(answer, self.rows, never_full=True)
         write, read = ring.write_port(), ring.read_port(domain="comb")
@@ -91,7 +93,10 @@ class DescriptorDecode(wiring.Component):
         accept, issue, hit, miss = Signal(), Signal(), Signal(), Signal()
         running = Signal(init=1)
         m.d.comb += [
+            self.i.ready.eq(free.ready),
             accept.eq(self.i.valid & self.i.ready),
+            free.take.eq(accept),
+            free.give.eq(self.o.valid & self.o.ready),
             write.en.eq(accept),
             write.addr.eq(accepted),
             write.data.key.as_value().eq(
@@ -106,7 +111,6 @@ class DescriptorDecode(wiring.Component):
         ]
         with m.If(accept):
             m.d.sync += [accepted.eq(accepted + 1), last.eq(accepted)]
-        self._count_rows(m, accept, self.o.valid & self.o.ready)
 
         # Stage 0 holds a row; stage 4 knows whether its key is held.
         request = Signal(row, reset_less=True)
@@ -146,19 +150,6 @@ class DescriptorDecode(wiring.Component):
         ]
         self._answer(m, answers.o, store)
         return m
-
-    def _count_rows(self, m, accept, give):
-        """Drive `i.ready`: a row is free, after the up to three beats not yet counted."""
-        taken = delay(m, accept, 1, name="taken", reset_less=False)
-        given = delay(m, give, 1, name="given", reset_less=False)
-        level = Signal(range(self.rows + 1))
-        room = Signal(init=1)
-        with m.If(taken & ~given):
-            m.d.sync += level.eq(level + 1)
-        with m.If(given & ~taken):
-            m.d.sync += level.eq(level - 1)
-        m.d.sync += room.eq(level < self.rows - 2)
-        m.d.comb += self.i.ready.eq(room)
 
     def _watch_memory(self, m, match, store):
         """Pass the memory's bounds on, and drop all entries when they change."""

@@ -83,6 +83,7 @@ _REGION_USED = {"LINKED_RESOURCE_TYPE": 1}
 _BROKEN = [
     # code, changes of the T#, changes of the S#
     (0, {}, {}),
+    (0, {"WIDTH": 999, "HEIGHT": 300, "BASE_LEVEL": 2}, {}),
     (0, {"LINKED_RESOURCE": 0, "FORMAT": 56, "SW_MODE": 9, "MAX_MIP": 15}, {}),
     *((2, {"TYPE": kind}, {}) for kind in (14, 15)),
     (3, {}, {"FORCE_UNNORMALIZED": 1}),
@@ -103,12 +104,12 @@ _BROKEN = [
     *((10, {"LINKED_RESOURCE_TYPE": linked, "MAX_MIP": 1}, {}) for linked in (2, 3, 4)),
     (11, {"TYPE": 11}, {}),
     (12, {"BASE_LEVEL": 4}, {}),
-    *((13, {"TYPE": kind}, {}) for kind in range(8)),
+    *((13, {"TYPE": kind}, {}) for kind in (0, 1, 7)),
     *((13, {"TYPE": kind, "DEPTH": 2, "BASE_ARRAY": 3}, {}) for kind in (12, 13)),
-    *((14, {"SW_MODE": mode}, {}) for mode in (2, 3, 16, 31)),
+    *((14, {"SW_MODE": mode}, {}) for mode in (2, 17)),
     (15, _REGION_USED | {"MAX_MIP": 2}, {}),
     (0, _REGION_USED | {"MAX_MIP": 3}, {}),
-    *((16, {"FORMAT": number}, {}) for number in (0, 4, 7, 22, 257, 261)),
+    *((16, {"FORMAT": number}, {}) for number in (0, 4, 7, 261)),
     (0, {"FORMAT": 1}, {}),
     (17, {}, {"DERIV_ADJUST_EN": 1}),
     *((18, {side: number}, {}) for side in ("WIDTH", "HEIGHT") for number in (16384, 65535)),

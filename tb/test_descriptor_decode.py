@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
+from amaranth.sim import Simulator
 from descriptor_vectors import (
     MAP_FIELDS,
     MEMORY_BASE,
@@ -24,9 +25,11 @@ from descriptor_vectors import (
     request_columns,
 )
 from kit.cocotb_bench import run_cocotb
-from kit.packing import pack
+from kit.mutants import planted
+from kit.packing import ints_of_beats, pack
 from kit.stream import simulate
 from kit.vlib import TRAFFIC, VerilatedBlock
+from mutants.descriptor_decode import ANSWERS, HELD, MOVED
 
 from minmip.hw.blocks import PRESETS
 from minmip.hw.config import FULL, UnitConfig
@@ -318,17 +321,130 @@ def test_cocotb():
     )
 
 
-def simulated(pairs, index, traffic="full"):
+def simulated(pairs, index, flags, traffic="full"):
     """Requests in Amaranth's simulator."""
-    flags = np.arange(len(index)) % 16 * (np.arange(len(index)) % 3 == 0)
-    columns = request_columns(pairs, index, flags)
-    result = simulate(
-        DescriptorDecode(FULL), {"i": columns}, len(index), traffic=traffic, ports=BOUNDS
-    )
+    columns, count = request_columns(pairs, index, flags), len(index)
+    block = DescriptorDecode(FULL)
+    result = simulate(block, {"i": columns}, count, traffic=traffic, ports=BOUNDS)
     codes = golden_codes(pairs, index, flags, FULL)
     assert_control_equal(result["o"], golden_control(pairs, FULL), index, codes)
 
 
 def test_pysim():
     rng = np.random.default_rng(9)
-    simulated(random_pairs(9, 40), rng.integers(0, 40, 200) % rng.integers(3, 40, 200), "both")
+    index = rng.integers(0, 40, 150) % rng.integers(3, 40, 150)
+    simulated(random_pairs(9, 40), index, rng.integers(0, 8, 150) % 3, "both")
+
+
+def rules_and_edges():
+    """Pairs that break each rule, with flags too, and maps at the memory's ends."""
+    parts = [one_rule_broken()[0], edge_maps(MEMORY_BASE, MEMORY_BYTES)[0]]
+    pairs = Pairs(
+        np.concatenate([part.image for part in parts])[:-12],
+        np.concatenate([part.sampler for part in parts])[:-12],
+    )
+    index = np.arange(len(pairs)).repeat(2)
+    return pairs, index, np.where(index < 8, np.arange(len(index)) % 2 * FLAG_GATHER, 0)
+
+
+def test_pysim_rules():
+    simulated(*rules_and_edges())
+
+
+@pytest.mark.parametrize("mutant", ANSWERS, ids=lambda mutant: mutant.name)
+def test_mutant_answers(mutant):
+    with planted(mutant), pytest.raises(AssertionError, match=r"differ|no end|changed"):
+        simulated(*rules_and_edges())
+
+
+def held_in_time():
+    """In Amaranth's simulator, in no more clocks than least recently used pairs need."""
+    pairs = random_pairs(10, 6)
+    index = np.array([0, 1, 2, 3, 0, 1, 4, 0, 1, 3, 5, 0, 1, 2, 3])
+    misses = (~lru_hits(index, 4)).sum()
+    columns = request_columns(pairs, index, np.zeros_like(index))
+    timeout = int(misses) * MISS + len(index) + 8 + 20
+    block = DescriptorDecode(FULL)
+    simulate(block, {"i": columns}, len(index), ports=BOUNDS, extra=10, timeout=timeout)
+
+
+def test_held_in_time():
+    held_in_time()
+
+
+@pytest.mark.parametrize("mutant", HELD, ids=lambda mutant: mutant.name)
+def test_mutant_held(mutant):
+    with planted(mutant), pytest.raises(AssertionError, match="no end"):
+        held_in_time()
+
+
+def moving(pairs, index, moves):
+    """Codes when the memory's size changes in given clocks, [(clock, bytes)], and the clocks of
+    acceptance and answer.
+    """
+    block = DescriptorDecode(FULL)
+    columns = request_columns(pairs, index, np.zeros_like(index))
+    beats = ints_of_beats(pack(descriptor_request(), columns))
+    accepted, answered, codes, clock = [], [], [], 0
+    steps = dict(moves)
+
+    async def bench(ctx):
+        nonlocal clock
+        ctx.set(block.memory_base, BOUNDS["memory_base"])
+        ctx.set(block.o.ready, 1)
+        while len(codes) < len(beats):
+            if clock in steps:
+                ctx.set(block.memory_limit, MEMORY_BASE + steps[clock] >> 8)
+            left = len(accepted) < len(beats)
+            ctx.set(block.i.valid, left)
+            if left:
+                ctx.set(block.i.payload.as_value(), beats[len(accepted)])
+            _, _, taken, valid, code = await ctx.tick().sample(
+                block.i.ready & block.i.valid, block.o.valid, block.o.payload.code
+            )
+            if taken:
+                accepted.append(clock)
+            if valid:
+                answered.append(clock)
+                codes.append(code)
+            clock += 1
+            assert clock < 100 * len(beats), "no end"
+
+    simulator = Simulator(block)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(bench)
+    simulator.run()
+    return np.array(accepted), np.array(answered), np.array(codes)
+
+
+def check_moving():
+    """Bounds that change in any clock of a decode: the old or the new ones, and no mix."""
+    rng = np.random.default_rng(11)
+    pairs = random_pairs(11, 60, 1 << 12)
+    sizes = [1 << 12, 1024, 0]
+    zero = np.zeros(60, np.int64)
+    by_size = [golden_codes(pairs, np.arange(60), zero, FULL, MEMORY_BASE, size) for size in sizes]
+    # Three pairs that are held all the time, unless the memory moves.
+    few = np.flatnonzero((by_size[0] == 0) & (by_size[2] == 31))[:3]
+    index = few[rng.integers(0, 3, 1500)]
+    starts = np.cumsum([0, *rng.integers(5, 120, 50)])
+    moves = [(int(clock), sizes[n % 3]) for n, clock in enumerate(starts)]
+    accepted, answered, codes = moving(pairs, index, moves)
+    wanted = np.array([by_size[n % 3][index] for n in range(len(moves))])
+    first = np.searchsorted(starts, accepted, "right") - 1
+    last = np.searchsorted(starts, answered, "right") - 1
+    right = np.array(
+        [code in wanted[first[row] : last[row] + 1, row] for row, code in enumerate(codes)]
+    )
+    assert right.all(), f"{(~right).sum()} codes differ from all bounds since acceptance"
+    assert last[-1] > 20
+
+
+def test_memory_moves():
+    check_moving()
+
+
+@pytest.mark.parametrize("mutant", MOVED, ids=lambda mutant: mutant.name)
+def test_mutant_moved(mutant):
+    with planted(mutant), pytest.raises(AssertionError, match="differ"):
+        check_moving()
