@@ -33,6 +33,12 @@ class ClearEngine(wiring.Component):
     cfg : UnitConfig
         Word of the memory.
 
+    Attributes
+    ----------
+    to_send, to_hear, sending, hearing : Signal
+    words : Queue
+        The state that proofs look at.
+
     Members
     -------
     i : In(stream.Signature(clear_request()))
@@ -48,6 +54,13 @@ class ClearEngine(wiring.Component):
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
+        span_bits = clear_request()["length"].width + 1
+        # Words less 2 to send and to hear of: the sign says that the next one is the last.
+        self.to_send = Signal(signed(span_bits - cfg.word_log2 + 1))
+        self.to_hear = Signal.like(self.to_send)
+        self.sending, self.hearing = Signal(), Signal()
+        shape = data.StructLayout({"address": ADDRESS_BITS - cfg.word_log2, "mask": cfg.word_bytes})
+        self.words = Queue(shape, 2)
         super().__init__(
             {
                 "i": In(stream.Signature(clear_request())),
@@ -70,15 +83,11 @@ class ClearEngine(wiring.Component):
         first = Signal(word_log2)  # byte of the first word
         from_first, to_last = Signal(word_bytes), Signal(word_bytes)
         is_first = Signal()
-        # Words less 2 to send and to hear of: the sign says that the next one is the last.
-        to_send = Signal(signed(len(span) - word_log2 + 1))
-        to_hear = Signal.like(to_send)
+        to_send, to_hear, sending = self.to_send, self.to_hear, self.sending
         value = Signal(8)
-        sending = Signal()
 
         # The queue cuts the path of `ready`. The value stays until the last answer.
-        shape = data.StructLayout({"address": ADDRESS_BITS - word_log2, "mask": word_bytes})
-        m.submodules.words = words = Queue(shape, 2)
+        m.submodules.words = words = self.words
         address = Signal(ADDRESS_BITS - word_log2)
         m.d.comb += [
             words.i.payload.address.eq(address),
@@ -94,7 +103,8 @@ class ClearEngine(wiring.Component):
             response.ready.eq(1),
         ]
 
-        with m.FSM():
+        with m.FSM() as fsm:
+            m.d.comb += self.hearing.eq(fsm.ongoing("hear"))
             with m.State("wait"):
                 m.d.comb += self.i.ready.eq(1)
                 m.d.sync += [

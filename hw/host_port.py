@@ -33,6 +33,13 @@ class HostPort(wiring.Component):
     clients : int
         2 to 4.
 
+    Attributes
+    ----------
+    rows : int
+        Places for the answers to one client, beside the one at `o`.
+    arbiter, credits, answers : wiring.Component, or a list of one per client
+        The parts, which proofs look at.
+
     Members
     -------
     i : In(stream.Signature(host_request(cfg))).array(clients)
@@ -57,6 +64,11 @@ class HostPort(wiring.Component):
         # A place is away for one clock in the arbiter, the memory port's, and two in the queue; the
         # counter keeps two back.
         self.rows = 1 << ceil_log2(1 + cfg.memory_latency + PORT_CLOCKS + 3)
+        self.arbiter = Arbiter(host_request(cfg), clients)
+        self.credits = [CreditCounter(self.rows + 1) for _ in range(clients)]
+        self.answers = [
+            Queue(host_response(cfg), self.rows, never_full=True) for _ in range(clients)
+        ]
         super().__init__(
             {
                 "i": In(stream.Signature(host_request(cfg))).array(clients),
@@ -69,12 +81,10 @@ class HostPort(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.arbiter = arbiter = Arbiter(host_request(self.cfg), self.clients)
+        m.submodules.arbiter = arbiter = self.arbiter
         for n, (i, o) in enumerate(zip(self.i, self.o, strict=True)):
-            m.submodules[f"answers{n}"] = answers = Queue(
-                host_response(self.cfg), self.rows, never_full=True
-            )
-            m.submodules[f"credits{n}"] = credits = CreditCounter(self.rows + 1)
+            m.submodules[f"answers{n}"] = answers = self.answers[n]
+            m.submodules[f"credits{n}"] = credits = self.credits[n]
             m.d.comb += [
                 arbiter.i[n].payload.eq(i.payload),
                 arbiter.i[n].valid.eq(i.valid & credits.ready),

@@ -22,7 +22,7 @@ __all__ = ["MapStore"]
 
 
 class MapStore(wiring.Component):
-    """Memory port, host port, clear engine and, inside, the block RAM: wiring only.
+    """Memory port, host port, clear engine and the memory behind them: wiring only.
 
     Rates and paths are those of `MemoryPort` (`i`), `HostPort` (`i_host`, `o_host`) and
     `ClearEngine` (`i_clear`, `o_clear`).
@@ -31,11 +31,8 @@ class MapStore(wiring.Component):
     ----------
     cfg : UnitConfig
         Word, size and latency of the memory.
-
-    Attributes
-    ----------
-    port, host, clear, memory : wiring.Component
-        The parts.
+    memory : wiring.Component
+        With a member `port: In(MapMemorySignature(cfg))`; by default block RAM.
 
     Members
     -------
@@ -61,10 +58,9 @@ class MapStore(wiring.Component):
     i_clear: stream.Interface
     o_clear: stream.Interface
 
-    def __init__(self, cfg: UnitConfig):
+    def __init__(self, cfg: UnitConfig, memory=None):
         self.cfg = cfg
-        self.port, self.host = MemoryPort(cfg), HostPort(cfg)
-        self.clear, self.memory = ClearEngine(cfg), MapMemory(cfg)
+        self.memory = memory or MapMemory(cfg)
         super().__init__(
             {
                 "base": In(BLOCK_BITS),
@@ -81,9 +77,9 @@ class MapStore(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.port = port = self.port
-        m.submodules.host = host = self.host
-        m.submodules.clear = clear = self.clear
+        m.submodules.port = port = MemoryPort(self.cfg)
+        m.submodules.host = host = HostPort(self.cfg)
+        m.submodules.clear = clear = ClearEngine(self.cfg)
         m.submodules.memory = memory = self.memory
         m.d.comb += [
             port.base.eq(self.base),

@@ -1,0 +1,125 @@
+"""Proofs of the map store, the host port and the clear engine."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Assert, Assume, Cat, Module, Mux, Signal, Value, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In
+from kit.formal import Proof, Spec, StreamContract
+from memory_bench import SMALL
+
+from minmip.hw.clear_engine import ClearEngine
+from minmip.hw.host_port import HostPort
+from minmip.hw.lib.delay import delay
+from minmip.hw.map_memory import MapMemorySignature
+from minmip.hw.map_store import MapStore
+from minmip.hw.memory_port import PORT_CLOCKS
+from minmip.hw.shapes import TAG_BITS
+
+__all__ = ["proofs"]
+
+
+class AnyMemory(wiring.Component):
+    """Answers anything at any time."""
+
+    def __init__(self, cfg):
+        super().__init__({"port": In(MapMemorySignature(cfg))})
+        self.any_data = Signal(8 * cfg.word_bytes, name="any_data")
+
+    def elaborate(self, platform):
+        m = Module()
+        m.d.comb += Value.cast(self.port.read_data).eq(self.any_data)
+        return m
+
+
+def store_contract():
+    """The stream contract does not hang on what the memory holds."""
+    memory = AnyMemory(SMALL)
+    spec = StreamContract(MapStore(SMALL, memory))
+    spec.ports.append(memory.any_data)
+    return spec
+
+
+class AnswersFit(Spec):
+    """No answer comes without a place in its client's queue, whatever the host does."""
+
+    def __init__(self):
+        super().__init__(HostPort(SMALL))
+
+    def properties(self, m: Module) -> None:
+        self.assume_inputs(m)
+        block = self.block
+        # The memory port: each request is answered after so many clocks, in order.
+        port = block.o_port
+        flight = [Cat(port.valid & port.ready, port.payload.tag)]
+        for age in range(1, SMALL.memory_latency + PORT_CLOCKS + 1):
+            flight.append(delay(m, flight[-1], 1, name=f"flight{age}", reset_less=False))
+        m.d.comb += [
+            Assume(block.i_port_valid == flight[-1][0]),
+            Assume(block.i_port.tag == flight[-1][1:]),
+        ]
+        held, source = block.arbiter.o.valid, block.arbiter.o.payload.source
+        for n in range(block.clients):
+            queue, free = block.answers[n], block.credits[n].credit + 2
+            used = queue.more + 1
+            flying = sum(one[0] & (one[1 + TAG_BITS :] == n) for one in flight[1:])
+            waiting = held & (source == n)
+            places = block.credits[n].places
+            m.d.comb += [
+                Assert(free + waiting + flying + used + queue.o.valid == places),
+                Assert((free >= 0) & (free <= places)),
+                Assert(~block.credits[n].ready | (free != 0)),
+                Assert((used >= 0) & (used <= queue.depth)),
+                Assert(queue.o.valid | (used <= 1)),
+                Assert(~(queue.i.valid & (used == queue.depth))),  # no overflow
+            ]
+
+
+class ClearCounts(StreamContract):
+    """Words unsent, queued and unanswered add up, so the result comes with the last answer."""
+
+    def __init__(self):
+        super().__init__(ClearEngine(SMALL))
+
+    def properties(self, m: Module) -> None:
+        super().properties(m)
+        block = self.block
+        request, response = block.o_request, block.i_response
+        asked = Signal(signed(len(block.to_hear) + 1))
+        m.d.sync += asked.eq(asked + (request.valid & request.ready) - response.valid)
+        m.d.comb += Assume(~response.valid | (asked > 0))
+        unsent = Mux(block.sending, block.to_send + 2, 0)
+        unheard = Mux(block.hearing, block.to_hear + 2, 0)
+        queued = block.words.more + 1 + block.words.o.valid
+        m.d.comb += [
+            Assert(unsent + queued + asked == unheard),
+            Assert(block.hearing | ~block.sending),
+            Assert(~block.sending | (block.to_send >= -1)),
+            Assert(~block.hearing | (block.to_hear >= -1)),
+            Assert((asked >= 0) & (block.words.more >= -1)),
+            Assert(block.words.more + block.words.free == 0),
+            Assert(block.words.more <= 1),
+            Assert(~block.o.valid | (unheard == 0)),
+        ]
+
+
+def proofs() -> list[Proof]:
+    contract = "valid and payload of every output stay until the transfer"
+    return [
+        Proof(block="map_store", name="contract", says=contract, make=store_contract),
+        Proof(
+            block="map_store",
+            name="offers",
+            says="every output is offered without waiting for ready",
+            make=store_contract,
+            mode="cover",
+            depth=24,
+        ),
+        Proof(block="host_port", name="answers", says=AnswersFit.__doc__, make=AnswersFit),
+        Proof(
+            block="clear_engine",
+            name="contract",
+            says=f"{contract}. {ClearCounts.__doc__}",
+            make=ClearCounts,
+        ),
+    ]
