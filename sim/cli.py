@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import functools
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -125,6 +127,8 @@ def replay(trace_file, out, backend, pattern, check):
     from minmip.sim.trace import Trace
 
     trace = Trace.load(trace_file)
+    if not out.parent.is_dir():  # known before the run, not after it
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(out))
     runs = {"golden": golden.run}
     with tqdm(total=len(trace), unit="quad", unit_scale=True, desc=backend, disable=None) as bar:
         result = runs[backend](trace, pattern=pattern, progress=bar.update)

@@ -13,7 +13,9 @@ COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5
 TYPE_SIZES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 
 MAX_ELEMENTS = 1 << 26
-"""Most elements of one accessor: a corrupt count must not ask for all the memory."""
+"""Most elements of one accessor."""
+MAX_EMPTY = 1 << 20
+"""Most elements of one that has no buffer view: a few bytes of file must not ask for gigabytes."""
 
 
 def read_accessor(document: Document, index: Any, kind: str, user: str) -> np.ndarray:
@@ -47,8 +49,9 @@ def read_accessor(document: Document, index: Any, kind: str, user: str) -> np.nd
         raise SceneError(f"{user}: {what}.type must be {kind}, not {accessor.type!r:.40}")
     dtype = _dtype(accessor.componentType, what)
     count = whole(accessor.count, f"{what}.count")
-    if count > MAX_ELEMENTS:
-        raise SceneError(f"{what}.count must be at most {MAX_ELEMENTS}, not {count}")
+    most = MAX_EMPTY if accessor.bufferView is None else MAX_ELEMENTS
+    if count > most:
+        raise SceneError(f"{what}.count must be at most {most}, not {count}")
     size = TYPE_SIZES[kind]
     if accessor.bufferView is None:
         values = np.zeros((count, size), dtype)
