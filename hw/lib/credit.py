@@ -1,10 +1,11 @@
 """Credit buffer: makes a stream block of a free-running datapath."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
+from minmip.hw.lib.credit_counter import CreditCounter
 from minmip.hw.lib.queue import Queue
 
 __all__ = ["CreditBuffer"]
@@ -38,10 +39,9 @@ class CreditBuffer(wiring.Component):
     ----------
     latency : int
         Of the block.
-    credits : int
-        Beats that can be inside.
-    credit : Signal
-        The state that proofs look at.
+    credits : CreditCounter
+    queue : Queue
+        The state that proofs look at: places for beats inside, and the response queue.
 
     Members
     -------
@@ -60,11 +60,8 @@ class CreditBuffer(wiring.Component):
         rows = 1 << ceil_log2(datapath.latency + 3)
         members = datapath.signature.members
         self.queue = Queue(members["o"].shape, rows, never_full=True)
-        self.credits = rows + 1  # the queue's rows and its output register
+        self.credits = CreditCounter(rows + 1)  # the queue's rows and its output register
         self.latency = datapath.latency + 2
-        # Free places less 2: the sign says "fewer than two", so that one clock later, after at
-        # most one more beat, a place is still there. No adder feeds the register of ready.
-        self.credit = Signal(range(-2, self.credits - 1), init=self.credits - 2)
         super().__init__(
             {
                 "i": In(stream.Signature(members["i"].shape)),
@@ -76,24 +73,13 @@ class CreditBuffer(wiring.Component):
         m = Module()
         m.submodules.datapath = datapath = self.datapath
         m.submodules.queue = queue = self.queue
-
-        credit = self.credit
-        ready = Signal(init=1)
-        take, give = Signal(), Signal()
+        m.submodules.credits = credits = self.credits
         m.d.comb += [
-            take.eq(self.i.valid & ready),
-            give.eq(self.o.valid & self.o.ready),
-            self.i.ready.eq(ready),
-        ]
-        m.d.sync += ready.eq(~credit[-1])
-        with m.If(take & ~give):
-            m.d.sync += credit.eq(credit - 1)
-        with m.If(give & ~take):
-            m.d.sync += credit.eq(credit + 1)
-
-        m.d.comb += [
+            self.i.ready.eq(credits.ready),
+            credits.take.eq(self.i.valid & credits.ready),
+            credits.give.eq(self.o.valid & self.o.ready),
             datapath.i.eq(self.i.payload),
-            datapath.i_valid.eq(take),
+            datapath.i_valid.eq(credits.take),
             queue.i.payload.eq(datapath.o),
             queue.i.valid.eq(datapath.o_valid),
         ]

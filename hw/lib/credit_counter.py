@@ -40,7 +40,14 @@ class CreditCounter(wiring.Component):
             raise ValueError(f"places must be 3 or more, not {places}")
         self.places = places
         self.credit = Signal(range(-2, places - 1), init=places - 2)
-        super().__init__({"ready": Out(1, init=1), "take": In(1), "give": In(1)})
+        super().__init__(
+            # The stubs of Out do not know init.
+            {
+                "ready": Out(1, init=1),  # pyright: ignore[reportCallIssue]
+                "take": In(1),
+                "give": In(1),
+            }
+        )
 
     def elaborate(self, platform):
         m = Module()

@@ -121,10 +121,10 @@ class Credits(Spec):
         queue = block.queue
         flying = sum(block.datapath.valids)
         used = queue.more + 1
-        free = Signal(range(block.credits + 1))
+        free = Signal(range(block.credits.places + 1))
         m.d.comb += [
-            free.eq(block.credit + 2),
-            Assert(free + flying + used + queue.o.valid == block.credits),
+            free.eq(block.credits.credit + 2),
+            Assert(free + flying + used + queue.o.valid == block.credits.places),
             Assert(~block.i.ready | (free != 0)),
             Assert(queue.o.valid | (used <= 1)),
             Assert((used >= 0) & (used <= queue.depth)),
