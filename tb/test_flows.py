@@ -15,7 +15,7 @@ from kit.vlib import stream_ports
 from mutants.streams import MUTANTS
 
 from minmip.hw import build, synth
-from minmip.hw.blocks import BLOCKS, PRESETS, make_block
+from minmip.hw.blocks import BLOCKS, make_block
 from minmip.hw.build import BuildError, rtlil, run_yosys, verilog
 from minmip.hw.synth import netlist_of
 from minmip.hw.vendor.parts import BlockRam, Multiplier
@@ -27,11 +27,10 @@ def call(*arguments):
     return result.exit_code, result.output
 
 
-@pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("name", BLOCKS)
-def test_ports_of_every_block(name, preset):
+def test_ports_of_every_block(name):
     """The Verilog has the members of the signature as its ports, each of the right width."""
-    block = make_block(name, PRESETS[preset])
+    block = make_block(name)
     text = verilog(block, name)
     found = {
         port: int(high or 0) + 1
