@@ -1,11 +1,10 @@
 """The clear engine: fills a range of bytes, one memory word per clock (spec 03 "Clear")."""
 
-from amaranth.hdl import C, Module, Signal, signed
-from amaranth.lib import data, stream, wiring
+from amaranth.hdl import C, Cat, Module, Signal, signed
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
-from minmip.hw.lib.queue import Queue
 from minmip.hw.shapes import (
     ADDRESS_BITS,
     clear_request,
@@ -15,6 +14,9 @@ from minmip.hw.shapes import (
 )
 
 __all__ = ["ClearEngine"]
+
+_LOW = 20
+"""Bits of the lower part of the word address."""
 
 
 class ClearEngine(wiring.Component):
@@ -36,7 +38,6 @@ class ClearEngine(wiring.Component):
     Attributes
     ----------
     to_send, to_hear, sending, hearing : Signal
-    words : Queue
         The state that proofs look at.
 
     Members
@@ -59,8 +60,6 @@ class ClearEngine(wiring.Component):
         self.to_send = Signal(signed(span_bits - cfg.word_log2 + 1))
         self.to_hear = Signal.like(self.to_send)
         self.sending, self.hearing = Signal(), Signal()
-        shape = data.StructLayout({"address": ADDRESS_BITS - cfg.word_log2, "mask": cfg.word_bytes})
-        self.words = Queue(shape, 2)
         super().__init__(
             {
                 "i": In(stream.Signature(clear_request())),
@@ -79,27 +78,24 @@ class ClearEngine(wiring.Component):
         # Bytes from the start of the first word to the end of the range: one bit of growth.
         span = Signal(len(length) + 1)
         below = Signal(signed(len(span) + 1))  # span - 1, less one word
-        m.d.comb += below.eq(span - (1 + word_bytes))
+        m.d.sync += below.eq(span - (1 + word_bytes))
         first = Signal(word_log2)  # byte of the first word
         from_first, to_last = Signal(word_bytes), Signal(word_bytes)
         is_first = Signal()
         to_send, to_hear, sending = self.to_send, self.to_hear, self.sending
         value = Signal(8)
 
-        # The queue cuts the path of `ready`. The value stays until the last answer.
-        m.submodules.words = words = self.words
-        address = Signal(ADDRESS_BITS - word_log2)
+        # The address counts in two parts; `wraps` says that the lower one is all ones.
+        low, high = Signal(_LOW), Signal(ADDRESS_BITS - word_log2 - _LOW)
+        wraps = Signal()
         m.d.comb += [
-            words.i.payload.address.eq(address),
-            words.i.payload.mask.eq(
+            request.valid.eq(sending),
+            request.payload.address.eq(Cat(low, high)),
+            request.payload.mask.eq(
                 (from_first | ~is_first.replicate(word_bytes))
                 & (to_last | ~to_send[-1].replicate(word_bytes))
             ),
-            request.payload.address.eq(words.o.payload.address),
-            request.payload.mask.eq(words.o.payload.mask),
             *(byte.eq(value) for byte in request.payload.data),
-            request.valid.eq(words.o.valid),
-            words.o.ready.eq(request.ready),
             response.ready.eq(1),
         ]
 
@@ -110,15 +106,18 @@ class ClearEngine(wiring.Component):
                 m.d.sync += [
                     span.eq(start[:word_log2] + length),
                     first.eq(start[:word_log2]),
-                    address.eq(start[word_log2:]),
+                    Cat(low, high).eq(start[word_log2:]),
                     value.eq(self.i.payload.value),
                     result.error.eq(0),
                     result.tag.eq(self.i.payload.tag),
                 ]
                 with m.If(self.i.valid):
-                    m.next = "count"
+                    m.next = "subtract"
                     with m.If(length == 0):
                         m.next = "done"
+            with m.State("subtract"):
+                m.d.sync += wraps.eq(low.all())
+                m.next = "count"
             with m.State("count"):
                 m.d.sync += [
                     from_first.eq(C(-1, word_bytes) << first),
@@ -143,10 +142,11 @@ class ClearEngine(wiring.Component):
                     m.next = "wait"
 
         # A flag beside the states, so that one look-up table enables these registers.
-        m.d.comb += words.i.valid.eq(sending)
-        with m.If(sending & words.i.ready):
+        with m.If(sending & request.ready):
             m.d.sync += [
-                address.eq(address + 1),
+                low.eq(low + 1),
+                wraps.eq(low[1:].all() & ~low[0]),
+                high.eq(high + wraps),
                 to_send.eq(to_send - 1),
                 is_first.eq(0),
                 sending.eq(~to_send[-1]),

@@ -1,13 +1,13 @@
 """The clients of the memory port's host side: one port for several, with room for every answer."""
 
-from amaranth.hdl import Cat, Module
+from amaranth.hdl import Array, Cat, Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from minmip.hw.config import UnitConfig
-from minmip.hw.lib.arbiter import Arbiter
 from minmip.hw.lib.credit_counter import CreditCounter
+from minmip.hw.lib.delay import delay
 from minmip.hw.lib.queue import Queue
 from minmip.hw.memory_port import PORT_CLOCKS
 from minmip.hw.shapes import CLIENT_BITS, TAG_BITS, host_request, host_response
@@ -22,9 +22,10 @@ class HostPort(wiring.Component):
     memory port can't wait. So no client holds up another by leaving its answers. Requests of one
     client are answered in order.
 
-    One request per clock, in all and for a single client. Latency 1 to the memory port and 2 back.
-    `i[n].ready` follows `o_port.ready` and every `i.valid` combinationally; `o[n].ready` reaches
-    nothing but registers.
+    One request per clock, in all and for a single client; a client that begins to ask waits one
+    clock for its turn, and then for one request of each other client at most. Latency 1 to the
+    memory port and 2 back. `i[n].ready` follows `o_port.ready` combinationally, and no `valid`;
+    `o[n].ready` reaches nothing but registers.
 
     Parameters
     ----------
@@ -37,8 +38,9 @@ class HostPort(wiring.Component):
     ----------
     rows : int
         Places for the answers to one client, beside the one at `o`.
-    arbiter, credits, answers : wiring.Component, or a list of one per client
-        The parts, which proofs look at.
+    turn : Signal
+    credits, answers : list of wiring.Component
+        The client that may ask, and each one's counter and queue: what proofs look at.
 
     Members
     -------
@@ -61,11 +63,11 @@ class HostPort(wiring.Component):
             raise ValueError(f"clients must be in 2..{1 << CLIENT_BITS}, not {clients}")
         self.cfg = cfg
         self.clients = clients
-        # A place is away for one clock in the arbiter, the memory port's, and two in the queue; the
-        # counter keeps two back.
-        self.rows = 1 << ceil_log2(1 + cfg.memory_latency + PORT_CLOCKS + 3)
-        self.arbiter = Arbiter(host_request(cfg), clients)
-        self.credits = [CreditCounter(self.rows + 1) for _ in range(clients)]
+        # A place is away for one clock here, the memory port's, two in the queue and one on the way
+        # to the counter, which keeps two back and does not know of the place at `o`.
+        self.rows = 1 << ceil_log2(1 + cfg.memory_latency + PORT_CLOCKS + 5)
+        self.turn = Signal(range(clients))
+        self.credits = [CreditCounter(self.rows) for _ in range(clients)]
         self.answers = [
             Queue(host_response(cfg), self.rows, never_full=True) for _ in range(clients)
         ]
@@ -81,15 +83,28 @@ class HostPort(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.arbiter = arbiter = self.arbiter
+        turn, count = self.turn, self.clients
+        free = Signal()  # the register before the memory port
+        m.d.comb += free.eq(~self.o_port.valid | self.o_port.ready)
+        taken = Signal()
+        asking = Signal(count)
+        request = Array(i.payload for i in self.i)[turn]
+        with m.If(free):
+            m.d.sync += [
+                self.o_port.valid.eq(taken),
+                self.o_port.payload.address.eq(request.address),
+                self.o_port.payload.data.eq(request.data),
+                self.o_port.payload.mask.eq(request.mask),
+                self.o_port.payload.tag.eq(Cat(request.tag, turn)),
+            ]
+
         for n, (i, o) in enumerate(zip(self.i, self.o, strict=True)):
             m.submodules[f"answers{n}"] = answers = self.answers[n]
             m.submodules[f"credits{n}"] = credits = self.credits[n]
             m.d.comb += [
-                arbiter.i[n].payload.eq(i.payload),
-                arbiter.i[n].valid.eq(i.valid & credits.ready),
-                i.ready.eq(arbiter.i[n].ready & credits.ready),
-                credits.take.eq(i.valid & i.ready),
+                i.ready.eq(free & credits.ready & (turn == n)),
+                asking[n].eq(i.valid & credits.ready),
+                credits.take.eq(delay(m, i.valid & i.ready, 1, name=f"take{n}", reset_less=False)),
                 credits.give.eq(o.valid & o.ready),
                 answers.i.payload.data.eq(self.i_port.data),
                 answers.i.payload.error.eq(self.i_port.error),
@@ -97,14 +112,15 @@ class HostPort(wiring.Component):
                 answers.i.valid.eq(self.i_port_valid & (self.i_port.tag[TAG_BITS:] == n)),
             ]
             wiring.connect(m, answers.o, wiring.flipped(o))
+        m.d.comb += taken.eq(Cat(i.valid & i.ready for i in self.i).any())
 
-        request = arbiter.o.payload.beat
-        m.d.comb += [
-            self.o_port.payload.address.eq(request.address),
-            self.o_port.payload.data.eq(request.data),
-            self.o_port.payload.mask.eq(request.mask),
-            self.o_port.payload.tag.eq(Cat(request.tag, arbiter.o.payload.source)),
-            self.o_port.valid.eq(arbiter.o.valid),
-            arbiter.o.ready.eq(self.o_port.ready),
-        ]
+        # The turn goes on when it is used or not wanted, to the next client that asks.
+        with m.Switch(turn):
+            for n in range(count):
+                with m.Case(n):
+                    with m.If(taken | ~asking[n]):
+                        for step in range(count - 1, 0, -1):
+                            other = (n + step) % count
+                            with m.If(asking[other]):
+                                m.d.sync += turn.eq(other)
         return m

@@ -27,9 +27,9 @@ class MemoryPort(wiring.Component):
     pipeline that never stalls, so none loses an update of the other.
 
     When both want in, they take turns: either waits one clock at most. `i.ready` follows
-    `i_host.valid` and `i_host.ready` follows `i.valid`, combinationally. The answer to a host
-    request comes `latency` clocks after its acceptance, when the memory holds what it wrote, and
-    can't be held back.
+    `i_host.valid` combinationally; `i_host.ready` is a register. The answer to a host request comes
+    `latency` clocks after its acceptance, when the memory holds what it wrote, and can't be held
+    back.
 
     An operation outside the memory (below `base`, at or above `limit`, or beyond `memory_bytes`)
     reads and writes nothing. `base` and `limit` may change while nothing is under way.
@@ -157,14 +157,15 @@ class MemoryPort(wiring.Component):
         Returns the operation in stage -1, whether there is one, whether it is the host's, and the
         host's tag.
         """
-        host_turn = Signal(init=1)  # unless it had the clock before
+        # The host has its turn unless it was let in just now and the pipeline waits.
+        host_turn = Signal(init=1)
         take_host = Signal()
         m.d.comb += [
             self.i.ready.eq(~(self.i_host.valid & host_turn)),
-            self.i_host.ready.eq(host_turn | ~self.i.valid),
-            take_host.eq(self.i_host.valid & self.i_host.ready),
+            self.i_host.ready.eq(host_turn),
+            take_host.eq(self.i_host.valid & host_turn),
         ]
-        m.d.sync += host_turn.eq(~take_host)
+        m.d.sync += host_turn.eq(~(take_host & self.i.valid))
 
         left = Signal(range(self.latency))  # clocks until the last operation of `i` is in memory
         m.d.comb += self.idle.eq(left == 0)

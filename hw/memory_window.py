@@ -1,6 +1,6 @@
 """Place of a word address in the memory, and whether it lies there (spec 08 `memory_base`)."""
 
-from amaranth.hdl import C, Cat, Module
+from amaranth.hdl import C, Cat, Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -58,15 +58,25 @@ class MemoryWindow(wiring.Component):
         block = self.address[self.word_bits :]
         word = delay(m, self.address[: self.word_bits], 1, name="word")
 
-        # First clock: the low halves; the sign of a difference is the borrow.
+        # First clock: the low halves, where the sign of a difference is the borrow; and the high
+        # halves are compared with both that the base may ask for.
         low = delay(m, block[:_HALF] - base[:_HALF], 1, name="low")
         low_limit = delay(m, block[:_HALF] - limit[:_HALF], 1, name="low_limit")
+        high, high_limit = block[_HALF:], delay(m, limit[_HALF:], 1, name="high_limit")
+        without = delay(m, _equal(high, base[_HALF:]), 1, name="without")
+        following = delay(m, base[_HALF:] + 1, 1, name="following")
+        borrowed = delay(m, _equal(high, following), 1, name="borrowed")
         m.d.comb += self.place.eq(Cat(word, low[: self.block_bits]))
 
-        # Second clock: the borrow enters as one bit more at the low end.
-        block = Cat(C(0, 1), delay(m, block[_HALF:], 1, name="block"))
-        high = delay(m, block - Cat(low[-1], base[_HALF:]), 1, name="high")
-        high_limit = delay(m, block - Cat(low_limit[-1], limit[_HALF:]), 1, name="high_limit")
+        # Second clock. The borrow enters a difference as one bit more at the low end.
+        near = delay(m, Mux(low[-1], borrowed.all(), without.all()), 1, name="near")
         rest = delay(m, low[self.block_bits : _HALF].any(), 1, name="rest")
-        m.d.comb += self.inside.eq(high_limit[-1] & ~high[1:].any() & ~rest)
+        high = Cat(C(0, 1), delay(m, high, 1, name="high"))
+        below = delay(m, (high - Cat(low_limit[-1], high_limit))[-1], 1, name="below")
+        m.d.comb += self.inside.eq(near & ~rest & below)
         return m
+
+
+def _equal(a, b):
+    """Compare in pieces of 6 bits, all of which must be equal."""
+    return Cat(a[at : at + 6] == b[at : at + 6] for at in range(0, max(len(a), len(b)), 6))

@@ -138,7 +138,7 @@ def test_host_that_leaves_its_answers(store):
     )
     assert run.given["o_clear"] == 1
     assert run.taken["i"] == 500
-    assert 16 <= run.taken["i_host"] < 40
+    assert 10 <= run.taken["i_host"] < 40  # as many as have a place
     store.model.reset()
 
 
