@@ -101,10 +101,11 @@ class HostPort(wiring.Component):
         for n, (i, o) in enumerate(zip(self.i, self.o, strict=True)):
             m.submodules[f"answers{n}"] = answers = self.answers[n]
             m.submodules[f"credits{n}"] = credits = self.credits[n]
+            take = delay(m, i.valid & i.ready, 1, name=f"take{n}", reset_less=False)
             m.d.comb += [
                 i.ready.eq(free & credits.ready & (turn == n)),
                 asking[n].eq(i.valid & credits.ready),
-                credits.take.eq(delay(m, i.valid & i.ready, 1, name=f"take{n}", reset_less=False)),
+                credits.take.eq(take),
                 credits.give.eq(o.valid & o.ready),
                 answers.i.payload.data.eq(self.i_port.data),
                 answers.i.payload.error.eq(self.i_port.error),
