@@ -144,10 +144,12 @@ class LodScale(wiring.Component):
         # The low bits of the sum are those of the lower product.
         upper_bits = PRODUCT_BITS - LOW_BITS
         upper_q6 = Signal(upper_bits, name=f"upper{n}_q6", reset_less=True)
-        sticky_q6 = Signal(name=f"sticky{n}_q6", reset_less=True)
+        # Which fours of the low bits hold a one: the multiplier's pins lie far apart.
+        fours = [low.p[bit : min(bit + 4, LOW_BITS)] for bit in range(0, LOW_BITS, 4)]
+        sticky_q6 = Signal(len(fours), name=f"sticky{n}_q6", reset_less=True)
         m.d.sync += [
             upper_q6.eq(low.p[LOW_BITS:] + high.p),
-            sticky_q6.eq(low.p[:LOW_BITS].any()),
+            sticky_q6.eq(Cat(part.any() for part in fours)),
         ]
         base_q6 = delay(m, base_q3, 3, name=f"base{n}_q3")
         dead_q6 = delay(m, dead_q3, 3, name=f"dead{n}_q3")
@@ -158,7 +160,7 @@ class LodScale(wiring.Component):
         top_q7 = Signal(EXPONENT_BITS, name=f"top{n}_q7", reset_less=True)
         m.d.comb += normal.eq(Mux(upper_q6[-1], upper_q6, Cat(0, upper_q6)))
         m.d.sync += [
-            mantissa_q7.eq(Cat(normal[:-width].any() | sticky_q6, normal[-width:])),
+            mantissa_q7.eq(Cat(normal[:-width].any() | sticky_q6.any(), normal[-width:])),
             top_q7.eq(base_q6 + upper_q6[-1]),
         ]
         with m.If(dead_q6):
