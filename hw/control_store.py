@@ -120,7 +120,10 @@ class ControlStore(wiring.Component):
             self.done.eq(layout.fits_valid),
         ]
 
-        self._keep(m, "fields", self.begun, [(o[name], value) for name, value in fields.items()])
+        ready = [
+            (o[name], delay(m, Value.cast(value), 1, name=name)) for name, value in fields.items()
+        ]
+        self._keep(m, "fields", op[2], ready)
         size = Signal(SIZE_BITS, reset_less=True)
         m.d.sync += size.eq(side + 1)
         sized = delay(m, scaled, 1, name="sized", reset_less=False)

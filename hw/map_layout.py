@@ -8,6 +8,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from minmip.hw.descriptor_words import among
 from minmip.hw.lib.delay import delay
 from minmip.hw.shapes import BLOCK_BITS, SLICE_BITS, TEXEL_BITS
 from minmip.hw.vendor.parts import Multiplier
@@ -43,6 +44,11 @@ def map_shape() -> data.StructLayout:
             "base": unsigned(BLOCK_BITS),
         }
     )
+
+
+def _at_least(value: Value, number: int) -> Value:
+    """Compare 4 bits with a constant, in one look-up table instead of a carry chain."""
+    return among(value, range(number, 16))
 
 
 def _subtract(m: Module, a: Value, b: Value, name: str) -> tuple[Value, Value]:
@@ -118,10 +124,12 @@ class MapLayout(wiring.Component):
 
         # Mip 2n is entry 0 of everything in pairs, mip 2n + 1 entry 1.
         mask = Signal(2, reset_less=True)
-        mips = shape.max_mip + 1
-        for n in range(PAIRS):
-            with m.If(walk[n]):
-                m.d.sync += mask.eq(Cat(mips > 2 * n, mips > 2 * n + 1))
+        for parity in range(2):
+            there = Signal(PAIRS, name=f"there{parity}", reset_less=True)
+            m.d.sync += [
+                there.eq(Cat(_at_least(shape.max_mip, 2 * n + parity) for n in range(PAIRS))),
+                mask[parity].eq((walk & there).any()),
+            ]
         products = []
         for parity, (columns, rows) in enumerate(factors):
             part = Multiplier(unsigned(len(columns)), unsigned(len(rows)))

@@ -4,6 +4,7 @@ from amaranth.hdl import C, Cat, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from minmip.hw.descriptor_words import among
 from minmip.hw.shapes import TEXEL_BITS
 
 __all__ = ["ScaledSize"]
@@ -36,7 +37,7 @@ class ScaledSize(wiring.Component):
         m = Module()
         unit = Signal(15)  # 2**shift - 1
         for bit in range(len(unit)):
-            m.d.comb += unit[bit].eq(self.shift > bit)
+            m.d.comb += unit[bit].eq(among(self.shift, range(bit + 1, 16)))
         least = Signal(signed(TEXEL_BITS + 2), reset_less=True)  # one bit for `unit`, one the sign
         shift_q1 = Signal(4, reset_less=True)
         used_q1 = Signal(reset_less=True)

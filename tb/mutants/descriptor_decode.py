@@ -83,8 +83,8 @@ ANSWERS = [
     Mutant(
         "mips_unmasked",
         "map_layout",
-        "mips > 2 * n + 1))",
-        "mips > 2 * n))",
+        "2 * n + parity)",
+        "2 * n)",
         "a map with an odd number of mips has no smaller one",
     ),
     Mutant(
