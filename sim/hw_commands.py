@@ -116,8 +116,10 @@ def synth(blocks, preset, parts, grades, seeds, jobs, table):
         blocks = sorted(BLOCKS)
     for block, component in [(block, make_block(block, _preset(preset))) for block in blocks]:
         with netlist_of(component) as netlist:
-            for part, grade in product(parts, map(int, grades)):
-                report = netlist.place(part=part, grade=grade, seeds=range(1, seeds + 1), jobs=jobs)
+            for part, grade in product(parts, grades):
+                report = netlist.place(
+                    part=part, grade=int(grade), seeds=range(1, seeds + 1), jobs=jobs
+                )
                 _say_report(block, report)
                 if table:
                     row = _report_row(block, preset, report)
