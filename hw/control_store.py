@@ -73,6 +73,18 @@ class ControlStore(wiring.Component):
     o : Out(stored_control(cfg))
     """
 
+    key: data.View
+    memory_base: Signal
+    memory_limit: Signal
+    start: Signal
+    drained: Signal
+    write_entry: Signal
+    begun: Signal
+    soon: Signal
+    done: Signal
+    read_entry: Signal
+    o: data.View
+
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
         index = unsigned(ceil_log2(cfg.descriptor_entries))

@@ -54,6 +54,8 @@ class DescriptorDecode(wiring.Component):
 
     i: stream.Interface
     o: stream.Interface
+    memory_base: Signal
+    memory_limit: Signal
     match_part = DescriptorMatch
     store_part = ControlStore
     rows = 16

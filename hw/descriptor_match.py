@@ -1,7 +1,7 @@
 """Which held descriptor pair a request asks for, and which one has to go next."""
 
 from amaranth.hdl import Cat, Module, Signal, unsigned
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
@@ -47,6 +47,15 @@ class DescriptorMatch(wiring.Component):
     """
 
     latency = 4
+
+    key: data.View
+    found: Signal
+    entry: Signal
+    used: Signal
+    victim: Signal
+    replace: Signal
+    fill: Signal
+    flush: Signal
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg

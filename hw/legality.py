@@ -1,7 +1,7 @@
 """The rules of spec 01 that a descriptor pair alone can break, and the lowest one broken."""
 
 from amaranth.hdl import Array, Const, Module, Signal, Value
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
@@ -89,6 +89,9 @@ class Legality(wiring.Component):
     """
 
     latency = 3
+
+    key: data.View
+    code: Signal
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg

@@ -130,19 +130,18 @@ class MapLayout(wiring.Component):
                 there.eq(Cat(_at_least(shape.max_mip, 2 * n + parity) for n in range(PAIRS))),
                 mask[parity].eq((walk & there).any()),
             ]
-        products = []
-        for parity, (columns, rows) in enumerate(factors):
-            part = Multiplier(unsigned(len(columns)), unsigned(len(rows)))
+        parts = [Multiplier(unsigned(len(a)), unsigned(len(b))) for a, b in factors]
+        for parity, (part, (columns, rows)) in enumerate(zip(parts, factors, strict=True)):
             m.submodules[f"multiplier{parity}"] = part
             half = self.chain[_LIMB * parity : _LIMB * (parity + 1)]
             m.d.comb += [
                 part.a.eq(Mux(self.chain_valid, half, columns & mask[parity].replicate(_LIMB))),
                 part.b.eq(Mux(self.chain_valid, slabs, rows)),
             ]
-            products.append(part.p)
+        products = [part.p for part in parts]
 
         # A block more than CHAIN_BITS can count would be over 16384 texels wide: code 18.
-        latency = part.latency
+        latency = parts[0].latency
         odd = Signal(CHAIN_BITS, reset_less=True)
         pair = Signal(CHAIN_BITS, reset_less=True)
         walk = delay(m, walk, latency + 2, name="walk", reset_less=False)

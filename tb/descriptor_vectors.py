@@ -126,8 +126,10 @@ _BROKEN = [
 
 
 def _pair_words(image: dict, sampler: dict) -> tuple[np.ndarray, np.ndarray]:
-    image = pack(T_FIELDS, T_WORDS, **_LEGAL | image)
-    return image, pack(S_FIELDS, S_WORDS, **_LEGAL_SAMPLER | sampler)
+    return (
+        pack(T_FIELDS, T_WORDS, **_LEGAL | image),
+        pack(S_FIELDS, S_WORDS, **_LEGAL_SAMPLER | sampler),
+    )
 
 
 def legal_pair() -> Pairs:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from amaranth.hdl import Module
-from amaranth.lib import wiring
+from amaranth.lib import stream, wiring
 from amaranth.sim import Simulator
 from descriptor_vectors import (
     MAP_FIELDS,
@@ -271,6 +271,9 @@ def test_reset_empties_the_store(full_unit):
 
 class Meaningful(wiring.Component):
     """The block with fixed bounds; what means nothing in an answer is 0."""
+
+    i: stream.Interface
+    o: stream.Interface
 
     def __init__(self):
         self.decode = DescriptorDecode(FULL)
