@@ -66,7 +66,7 @@ class MapStore(wiring.Component):
                 "base": In(BLOCK_BITS),
                 "limit": In(BLOCK_BITS),
                 "i": In(stream.Signature(memory_request(cfg))),
-                "idle": Out(1, init=1),
+                "idle": Out(1, init=1),  # pyright: ignore[reportCallIssue]
                 "dropped": Out(1),
                 "i_host": In(stream.Signature(host_request(cfg))),
                 "o_host": Out(stream.Signature(host_response(cfg))),

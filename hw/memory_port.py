@@ -75,7 +75,7 @@ class MemoryPort(wiring.Component):
                 "base": In(BLOCK_BITS),
                 "limit": In(BLOCK_BITS),
                 "i": In(stream.Signature(memory_request(cfg))),
-                "idle": Out(1, init=1),
+                "idle": Out(1, init=1),  # pyright: ignore[reportCallIssue]
                 "dropped": Out(1),
                 "i_host": In(stream.Signature(host_request(cfg, CLIENT_BITS))),
                 "o_host": Out(host_response(cfg, CLIENT_BITS)),
