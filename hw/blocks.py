@@ -44,6 +44,7 @@ BLOCKS: dict[str, Callable] = {
     "rescale": _block("rescale:RescaleUnit"),
     "address_generator": _block("address_generator:AddressGenerator"),
     "memory_port": _block("memory_port:MemoryPort"),
+    "atomic_memory": _block("atomic_memory:AtomicMemory"),
     "host_port": _block("host_port:HostPort"),
     "clear_engine": _block("clear_engine:ClearEngine"),
     "map_store": _block("map_store:MapStore"),

@@ -1,10 +1,11 @@
 """The clear engine: fills a range of bytes, one memory word per clock (spec 03 "Clear")."""
 
 from amaranth.hdl import C, Cat, Module, Signal, signed
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
+from minmip.hw.lib.queue import Queue
 from minmip.hw.shapes import (
     ADDRESS_BITS,
     clear_request,
@@ -38,6 +39,7 @@ class ClearEngine(wiring.Component):
     Attributes
     ----------
     to_send, to_hear, sending, hearing : Signal
+    words : Queue
         The state that proofs look at.
 
     Members
@@ -60,6 +62,8 @@ class ClearEngine(wiring.Component):
         self.to_send = Signal(signed(span_bits - cfg.word_log2 + 1))
         self.to_hear = Signal.like(self.to_send)
         self.sending, self.hearing = Signal(), Signal()
+        shape = data.StructLayout({"address": ADDRESS_BITS - cfg.word_log2, "mask": cfg.word_bytes})
+        self.words = Queue(shape, 2)
         super().__init__(
             {
                 "i": In(stream.Signature(clear_request())),
@@ -88,13 +92,20 @@ class ClearEngine(wiring.Component):
         # The address counts in two parts; `wraps` says that the lower one is all ones.
         low, high = Signal(_LOW), Signal(ADDRESS_BITS - word_log2 - _LOW)
         wraps = Signal()
+
+        # The queue cuts the path of `ready`. The value stays until the last answer.
+        m.submodules.words = words = self.words
         m.d.comb += [
-            request.valid.eq(sending),
-            request.payload.address.eq(Cat(low, high)),
-            request.payload.mask.eq(
+            words.i.valid.eq(sending),
+            words.i.payload.address.eq(Cat(low, high)),
+            words.i.payload.mask.eq(
                 (from_first | ~is_first.replicate(word_bytes))
                 & (to_last | ~to_send[-1].replicate(word_bytes))
             ),
+            words.o.ready.eq(request.ready),
+            request.valid.eq(words.o.valid),
+            request.payload.address.eq(words.o.payload.address),
+            request.payload.mask.eq(words.o.payload.mask),
             *(byte.eq(value) for byte in request.payload.data),
             response.ready.eq(1),
         ]
@@ -142,7 +153,7 @@ class ClearEngine(wiring.Component):
                     m.next = "wait"
 
         # A flag beside the states, so that one look-up table enables these registers.
-        with m.If(sending & request.ready):
+        with m.If(sending & words.i.ready):
             m.d.sync += [
                 low.eq(low + 1),
                 wraps.eq(low[1:].all() & ~low[0]),

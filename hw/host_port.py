@@ -23,9 +23,9 @@ class HostPort(wiring.Component):
     client are answered in order.
 
     One request per clock, in all and for a single client; a client that begins to ask waits one
-    clock for its turn, and then for one request of each other client at most. Latency 1 to the
-    memory port and 2 back. `i[n].ready` follows `o_port.ready` combinationally, and no `valid`;
-    `o[n].ready` reaches nothing but registers.
+    clock for its turn, and then for one request of each other client at most. Latency 2 to the
+    memory port and 2 back. `i[n].ready` depends on registers alone; `o_port.ready` and `o[n].ready`
+    reach nothing but registers.
 
     Parameters
     ----------
@@ -39,8 +39,10 @@ class HostPort(wiring.Component):
     rows : int
         Places for the answers to one client, beside the one at `o`.
     turn : Signal
+    requests : Queue
     credits, answers : list of wiring.Component
-        The client that may ask, and each one's counter and queue: what proofs look at.
+        The client that may ask, what has been asked, and each one's counter and queue: what proofs
+        look at.
 
     Members
     -------
@@ -63,10 +65,11 @@ class HostPort(wiring.Component):
             raise ValueError(f"clients must be in 2..{1 << CLIENT_BITS}, not {clients}")
         self.cfg = cfg
         self.clients = clients
-        # A place is away for one clock here, the memory port's, two in the queue and one on the way
-        # to the counter, which keeps two back and does not know of the place at `o`.
-        self.rows = 1 << ceil_log2(1 + cfg.memory_latency + PORT_CLOCKS + 5)
+        # A place is away for two clocks in each queue, the memory port's, and one on the way to the
+        # counter, which keeps two back and does not know of the place at `o`.
+        self.rows = 1 << ceil_log2(2 + cfg.memory_latency + PORT_CLOCKS + 5)
         self.turn = Signal(range(clients))
+        self.requests = Queue(host_request(cfg, CLIENT_BITS), 2)
         self.credits = [CreditCounter(self.rows) for _ in range(clients)]
         self.answers = [
             Queue(host_response(cfg), self.rows, never_full=True) for _ in range(clients)
@@ -84,27 +87,27 @@ class HostPort(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         turn, count = self.turn, self.clients
-        free = Signal()  # the register before the memory port
-        m.d.comb += free.eq(~self.o_port.valid | self.o_port.ready)
-        taken = Signal()
-        asking = Signal(count)
+        asking, taking = Signal(count), Signal(count)
+        # The queue cuts the path of `ready`.
+        m.submodules.requests = requests = self.requests
+        wiring.connect(m, requests.o, wiring.flipped(self.o_port))
         request = Array(i.payload for i in self.i)[turn]
-        with m.If(free):
-            m.d.sync += [
-                self.o_port.valid.eq(taken),
-                self.o_port.payload.address.eq(request.address),
-                self.o_port.payload.data.eq(request.data),
-                self.o_port.payload.mask.eq(request.mask),
-                self.o_port.payload.tag.eq(Cat(request.tag, turn)),
-            ]
+        m.d.comb += [
+            requests.i.valid.eq(taking.any()),
+            requests.i.payload.address.eq(request.address),
+            requests.i.payload.data.eq(request.data),
+            requests.i.payload.mask.eq(request.mask),
+            requests.i.payload.tag.eq(Cat(request.tag, turn)),
+        ]
 
         for n, (i, o) in enumerate(zip(self.i, self.o, strict=True)):
             m.submodules[f"answers{n}"] = answers = self.answers[n]
             m.submodules[f"credits{n}"] = credits = self.credits[n]
-            take = delay(m, i.valid & i.ready, 1, name=f"take{n}", reset_less=False)
+            take = delay(m, taking[n], 1, name=f"take{n}", reset_less=False)
             m.d.comb += [
-                i.ready.eq(free & credits.ready & (turn == n)),
+                i.ready.eq(requests.i.ready & credits.ready & (turn == n)),
                 asking[n].eq(i.valid & credits.ready),
+                taking[n].eq(i.valid & i.ready),
                 credits.take.eq(take),
                 credits.give.eq(o.valid & o.ready),
                 answers.i.payload.data.eq(self.i_port.data),
@@ -113,13 +116,11 @@ class HostPort(wiring.Component):
                 answers.i.valid.eq(self.i_port_valid & (self.i_port.tag[TAG_BITS:] == n)),
             ]
             wiring.connect(m, answers.o, wiring.flipped(o))
-        m.d.comb += taken.eq(Cat(i.valid & i.ready for i in self.i).any())
-
         # The turn goes on when it is used or not wanted, to the next client that asks.
         with m.Switch(turn):
             for n in range(count):
                 with m.Case(n):
-                    with m.If(taken | ~asking[n]):
+                    with m.If(taking[n] | ~asking[n]):
                         for step in range(count - 1, 0, -1):
                             other = (n + step) % count
                             with m.If(asking[other]):

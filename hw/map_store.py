@@ -4,11 +4,10 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from minmip.hw.atomic_memory import AtomicMemory
 from minmip.hw.clear_engine import ClearEngine
 from minmip.hw.config import UnitConfig
 from minmip.hw.host_port import HostPort
-from minmip.hw.map_memory import MapMemory
-from minmip.hw.memory_port import MemoryPort
 from minmip.hw.memory_window import BLOCK_BITS
 from minmip.hw.shapes import (
     clear_request,
@@ -22,7 +21,7 @@ __all__ = ["MapStore"]
 
 
 class MapStore(wiring.Component):
-    """Memory port, host port, clear engine and the memory behind them: wiring only.
+    """`AtomicMemory`, host port and clear engine: wiring only.
 
     Rates and paths are those of `MemoryPort` (`i`), `HostPort` (`i_host`, `o_host`) and
     `ClearEngine` (`i_clear`, `o_clear`).
@@ -60,7 +59,7 @@ class MapStore(wiring.Component):
 
     def __init__(self, cfg: UnitConfig, memory=None):
         self.cfg = cfg
-        self.memory = memory or MapMemory(cfg)
+        self.memory = AtomicMemory(cfg, memory)
         super().__init__(
             {
                 "base": In(BLOCK_BITS),
@@ -77,10 +76,9 @@ class MapStore(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.port = port = MemoryPort(self.cfg)
+        m.submodules.memory = port = self.memory
         m.submodules.host = host = HostPort(self.cfg)
         m.submodules.clear = clear = ClearEngine(self.cfg)
-        m.submodules.memory = memory = self.memory
         m.d.comb += [
             port.base.eq(self.base),
             port.limit.eq(self.limit),
@@ -98,7 +96,6 @@ class MapStore(wiring.Component):
             (wiring.flipped(self.i_clear), clear.i),
             (clear.o, wiring.flipped(self.o_clear)),
             (host.o_port, port.i_host),
-            (port.memory, memory.port),
         )
         for source, sink in connections:
             wiring.connect(m, source, sink)

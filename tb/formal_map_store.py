@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In
 from kit.formal import Proof, Spec, StreamContract
 from memory_bench import SMALL
 
+from minmip.hw.atomic_memory import AtomicMemory
 from minmip.hw.clear_engine import ClearEngine
 from minmip.hw.host_port import HostPort
 from minmip.hw.lib.delay import delay
@@ -32,10 +33,10 @@ class AnyMemory(wiring.Component):
         return m
 
 
-def store_contract():
-    """The stream contract does not hang on what the memory holds."""
+def contract_of(block):
+    """The stream contract of a block around a memory: it does not hang on what the memory holds."""
     memory = AnyMemory(SMALL)
-    spec = StreamContract(MapStore(SMALL, memory))
+    spec = StreamContract(block(SMALL, memory))
     spec.ports.append(memory.any_data)
     return spec
 
@@ -45,6 +46,8 @@ class AnswersFit(Spec):
 
     def __init__(self):
         super().__init__(HostPort(SMALL))
+        rows = self.block.requests.rows
+        self.probes = [rows.read_port(domain="comb") for _ in range(2)]
 
     def properties(self, m: Module) -> None:
         self.assume_inputs(m)
@@ -58,7 +61,18 @@ class AnswersFit(Spec):
             Assume(block.i_port_valid == flight[-1][0]),
             Assume(block.i_port.tag == flight[-1][1:]),
         ]
-        source = port.payload.tag[TAG_BITS:]
+        # What waits: at the output of the queue and in its two rows.
+        requests = block.requests
+        waits = [Cat(port.valid, port.payload.tag[TAG_BITS:])]
+        for place, probe in enumerate(self.probes):
+            m.d.comb += probe.addr.eq(requests.read.addr + place)
+            waits.append(Cat(requests.more >= place, probe.data.tag[TAG_BITS:]))
+        used = requests.more + 1
+        m.d.comb += [
+            Assert(requests.more + requests.free == 0),
+            Assert((used >= 0) & (used <= 2) & (port.valid | (used <= 1))),
+            Assert((requests.write.addr - requests.read.addr - used)[0] == 0),
+        ]
         for n in range(block.clients):
             queue, i = block.answers[n], block.i[n]
             # Beats that the counter has not heard of yet are taken off.
@@ -66,7 +80,7 @@ class AnswersFit(Spec):
             free = block.credits[n].credit + 2 - late
             used = queue.more + 1
             flying = sum(one[0] & (one[1 + TAG_BITS :] == n) for one in flight[1:])
-            waiting = port.valid & (source == n)
+            waiting = sum(one[0] & (one[1:] == n) for one in waits)
             places = block.credits[n].places
             m.d.comb += [
                 Assert(free + waiting + flying + used + queue.o.valid == places),
@@ -79,7 +93,7 @@ class AnswersFit(Spec):
 
 
 class ClearCounts(StreamContract):
-    """Words unsent and unanswered add up, so the result comes with the last answer."""
+    """Words unsent, queued and unanswered add up, so the result comes with the last answer."""
 
     def __init__(self):
         super().__init__(ClearEngine(SMALL))
@@ -93,12 +107,15 @@ class ClearCounts(StreamContract):
         m.d.comb += Assume(~response.valid | (asked > 0))
         unsent = Mux(block.sending, block.to_send + 2, 0)
         unheard = Mux(block.hearing, block.to_hear + 2, 0)
+        queued = block.words.more + 1 + block.words.o.valid
         m.d.comb += [
-            Assert(unsent + asked == unheard),
+            Assert(unsent + queued + asked == unheard),
             Assert(block.hearing | ~block.sending),
             Assert(~block.sending | (block.to_send >= -1)),
             Assert(~block.hearing | (block.to_hear >= -1)),
-            Assert(asked >= 0),
+            Assert((asked >= 0) & (block.words.more >= -1)),
+            Assert(block.words.more + block.words.free == 0),
+            Assert(block.words.more <= 1),
             Assert(~block.o.valid | (unheard == 0)),
         ]
 
@@ -106,12 +123,27 @@ class ClearCounts(StreamContract):
 def proofs() -> list[Proof]:
     contract = "valid and payload of every output stay until the transfer"
     return [
-        Proof(block="map_store", name="contract", says=contract, make=store_contract),
+        Proof(
+            block="map_store", name="contract", says=contract, make=lambda: contract_of(MapStore)
+        ),
+        Proof(
+            block="atomic_memory",
+            name="contract",
+            says=contract,
+            make=lambda: contract_of(AtomicMemory),
+        ),
+        Proof(
+            block="atomic_memory",
+            name="offers",
+            says="every output is offered without waiting for ready",
+            make=lambda: contract_of(AtomicMemory),
+            mode="cover",
+        ),
         Proof(
             block="map_store",
             name="offers",
             says="every output is offered without waiting for ready",
-            make=store_contract,
+            make=lambda: contract_of(MapStore),
             mode="cover",
             depth=24,
         ),

@@ -14,10 +14,10 @@ from amaranth.lib.wiring import In, Out
 from amaranth.sim import Simulator
 from kit.packing import beats_of_ints, ints_of_beats, pack, unpack
 
+from minmip.hw.atomic_memory import AtomicMemory
 from minmip.hw.config import FULL, UnitConfig
 from minmip.hw.lib.delay import delay
-from minmip.hw.map_memory import MapMemory, MapMemorySignature
-from minmip.hw.memory_port import MemoryPort
+from minmip.hw.map_memory import MapMemorySignature
 from minmip.hw.shapes import CLIENT_BITS, MemoryOp, host_response
 
 __all__ = [
@@ -47,6 +47,8 @@ class CarelessMemory(wiring.Component):
     A read of the word that is written in the same clock, and one without `read_en`, give rubbish.
     """
 
+    port: wiring.PureInterface
+
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
         super().__init__({"port": In(MapMemorySignature(cfg))})
@@ -75,32 +77,37 @@ class CarelessMemory(wiring.Component):
 
 
 class PortBench(wiring.Component):
-    """`MemoryPort` and a memory; the host's answers as a stream that must always be ready."""
+    """`AtomicMemory`; the host's answers as a stream that must always be ready."""
+
+    base: Signal
+    limit: Signal
+    idle: Signal
+    dropped: Signal
+    i: stream.Interface
+    i_host: stream.Interface
+    o_host: stream.Interface
 
     def __init__(self, cfg: UnitConfig, *, careless: bool = False):
         self.cfg = cfg
-        self.port = MemoryPort(cfg)
-        self.latency = self.port.latency
-        self.memory = CarelessMemory(cfg) if careless else MapMemory(cfg)
-        kept = ("base", "limit", "idle", "dropped", "i", "i_host")
-        members = {name: self.port.signature.members[name] for name in kept}
-        answer = stream.Signature(host_response(cfg, CLIENT_BITS))
-        super().__init__(members | {"o_host": Out(answer)})
+        self.memory = AtomicMemory(cfg, CarelessMemory(cfg) if careless else None)
+        self.latency = self.memory.latency
+        members = dict(self.memory.signature.members)
+        del members["o_host_valid"]
+        members["o_host"] = Out(stream.Signature(host_response(cfg, CLIENT_BITS)))
+        super().__init__(members)
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.port = port = self.port
-        m.submodules.memory = self.memory
-        wiring.connect(m, port.memory, self.memory.port)
-        wiring.connect(m, wiring.flipped(self.i), port.i)
-        wiring.connect(m, wiring.flipped(self.i_host), port.i_host)
+        m.submodules.memory = memory = self.memory
+        wiring.connect(m, wiring.flipped(self.i), memory.i)
+        wiring.connect(m, wiring.flipped(self.i_host), memory.i_host)
         m.d.comb += [
-            port.base.eq(self.base),
-            port.limit.eq(self.limit),
-            self.idle.eq(port.idle),
-            self.dropped.eq(port.dropped),
-            self.o_host.payload.eq(port.o_host),
-            self.o_host.valid.eq(port.o_host_valid),
+            memory.base.eq(self.base),
+            memory.limit.eq(self.limit),
+            self.idle.eq(memory.idle),
+            self.dropped.eq(memory.dropped),
+            self.o_host.payload.eq(memory.o_host),
+            self.o_host.valid.eq(memory.o_host_valid),
         ]
         return m
 

@@ -13,8 +13,8 @@ MUTANTS = [
     Mutant(
         "no_credits",
         "host_port",
-        "take = delay(m, i.valid & i.ready, 1",
-        "take = delay(m, i.valid & 0, 1",
+        "take = delay(m, taking[n], 1",
+        "take = delay(m, taking[n] & 0, 1",
         "a request is let through only with a place for its answer",
     ),
     Mutant(

@@ -1,0 +1,67 @@
+"""A memory whose bytes can be changed by MIN, MAX and OR: the memory port and what is behind it."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import data, stream, wiring
+
+from minmip.hw.config import UnitConfig
+from minmip.hw.map_memory import MapMemory
+from minmip.hw.memory_port import MemoryPort
+
+__all__ = ["AtomicMemory"]
+
+
+class AtomicMemory(wiring.Component):
+    """`MemoryPort` and a memory: wiring only.
+
+    Parameters
+    ----------
+    cfg : UnitConfig
+        Word, size and latency of the memory.
+    memory : wiring.Component
+        With a member `port: In(MapMemorySignature(cfg))`; by default block RAM.
+
+    Attributes
+    ----------
+    latency : int
+        From the acceptance of a host request to its answer.
+
+    Members
+    -------
+    base, limit, i, idle, dropped, i_host, o_host, o_host_valid
+        Those of `MemoryPort`.
+    """
+
+    base: Signal
+    limit: Signal
+    idle: Signal
+    dropped: Signal
+    i: stream.Interface
+    i_host: stream.Interface
+    o_host: data.View
+    o_host_valid: Signal
+
+    def __init__(self, cfg: UnitConfig, memory=None):
+        self.cfg = cfg
+        self.memory = memory or MapMemory(cfg)
+        self.port = MemoryPort(cfg)
+        self.latency = self.port.latency
+        members = dict(self.port.signature.members)
+        del members["memory"]
+        super().__init__(members)
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.port = port = self.port
+        m.submodules.memory = self.memory
+        wiring.connect(m, port.memory, self.memory.port)
+        wiring.connect(m, wiring.flipped(self.i), port.i)
+        wiring.connect(m, wiring.flipped(self.i_host), port.i_host)
+        m.d.comb += [
+            port.base.eq(self.base),
+            port.limit.eq(self.limit),
+            self.idle.eq(port.idle),
+            self.dropped.eq(port.dropped),
+            self.o_host.eq(port.o_host),
+            self.o_host_valid.eq(port.o_host_valid),
+        ]
+        return m
