@@ -62,9 +62,16 @@ MUTANTS = [
     Mutant(
         "outside_written",
         "memory_window",
-        "self.inside.eq(high_limit[-1] & ~high[1:].any() & ~rest)",
-        "self.inside.eq(~high[1:].any() & ~rest)",
+        "self.inside.eq(near & ~rest & below)",
+        "self.inside.eq(near & ~rest)",
         "nothing at or above the limit is written",
+    ),
+    Mutant(
+        "high_bits_ignored",
+        "memory_window",
+        "self.inside.eq(near & ~rest & below)",
+        "self.inside.eq(~rest & below)",
+        "an address far below the base does not wrap into the memory",
     ),
     Mutant(
         "idle_early",
