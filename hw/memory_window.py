@@ -12,8 +12,6 @@ __all__ = ["BLOCK_BITS", "MemoryWindow"]
 
 BLOCK_BITS = ADDRESS_BITS - 8
 """Base and limit of the memory count blocks of 256 bytes."""
-_HALF = 22
-"""Block bits subtracted first: the blocks of the largest memory, so that they give the place."""
 
 
 class MemoryWindow(wiring.Component):
@@ -28,7 +26,7 @@ class MemoryWindow(wiring.Component):
     -------
     base, limit : In(40)
         First block of 256 bytes of the memory, and the first one behind it. May change while no
-        address is under way.
+        address is under way, at least three clocks before the next one.
     address : In(48 - word_log2)
         Memory word, counted from byte address 0.
     place : Out(unsigned)
@@ -54,27 +52,38 @@ class MemoryWindow(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        base, limit = delay(m, self.base, 1, name="base"), delay(m, self.limit, 1, name="limit")
+        bits = self.block_bits
         block = self.address[self.word_bits :]
         word = delay(m, self.address[: self.word_bits], 1, name="word")
+        base = delay(m, self.base, 1, name="base")
 
-        # First clock: the low halves, where the sign of a difference is the borrow; and the high
-        # halves are compared with both that the base may ask for.
-        low = delay(m, block[:_HALF] - base[:_HALF], 1, name="low")
-        low_limit = delay(m, block[:_HALF] - limit[:_HALF], 1, name="low_limit")
-        high, high_limit = block[_HALF:], delay(m, limit[_HALF:], 1, name="high_limit")
-        without = delay(m, _equal(high, base[_HALF:]), 1, name="without")
-        following = delay(m, base[_HALF:] + 1, 1, name="following")
-        borrowed = delay(m, _equal(high, following), 1, name="borrowed")
-        m.d.comb += self.place.eq(Cat(word, low[: self.block_bits]))
+        # First clock: the place, with a borrow; the bits above are compared with both that the base
+        # may then ask for.
+        place = delay(m, block[:bits] - base[:bits], 1, name="place")
+        following = delay(m, self.base[bits:] + 1, 1, name="following")
+        exact = delay(m, _equal(block[bits:], base[bits:]), 1, name="exact")
+        borrowed = delay(m, _equal(block[bits:], following), 1, name="borrowed")
+        m.d.comb += self.place.eq(Cat(word, place[:bits]))
 
-        # Second clock. The borrow enters a difference as one bit more at the low end.
-        near = delay(m, Mux(low[-1], borrowed.all(), without.all()), 1, name="near")
-        rest = delay(m, low[self.block_bits : _HALF].any(), 1, name="rest")
-        high = Cat(C(0, 1), delay(m, high, 1, name="high"))
-        below = delay(m, (high - Cat(low_limit[-1], high_limit))[-1], 1, name="below")
-        m.d.comb += self.inside.eq(near & ~rest & below)
+        # Second clock.
+        near = delay(m, Mux(place[-1], borrowed.all(), exact.all()), 1, name="near")
+        below = delay(m, (place[:bits] - self._size(m))[-1], 1, name="below")
+        m.d.comb += self.inside.eq(near & below)
         return m
+
+    def _size(self, m):
+        """Blocks between base and limit, 0 to those of `memory_bytes`, four clocks later."""
+        half = BLOCK_BITS // 2
+        low = delay(m, self.limit[:half] - self.base[:half], 1, name="size_low")
+        base_high = delay(m, self.base[half:], 1, name="size_base")
+        limit_high = delay(m, self.limit[half:], 1, name="size_limit")
+        # The borrow enters as one bit more at the low end.
+        high = (Cat(C(0, 1), limit_high) - Cat(low[-1], base_high))[1:]
+        size = delay(m, Cat(low[:half], high), 1, name="size_whole")
+        large = delay(m, size[self.block_bits : BLOCK_BITS].any(), 1, name="size_large")
+        size = delay(m, Cat(size[: self.block_bits], size[-1]), 1, name="size_short")
+        clipped = Mux(size[-1], 0, Mux(large, 1 << self.block_bits, size[:-1]))
+        return delay(m, clipped, 1, name="size")
 
 
 def _equal(a, b):

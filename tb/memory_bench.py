@@ -118,7 +118,8 @@ def _addresses(rng, count, cfg, outside):
     place = np.where(
         rng.random(count) < 0.8, rng.integers(0, 5, count), rng.integers(0, words, count)
     )
-    far = rng.choice([-1, words, words + 1, cfg.memory_bytes // cfg.word_bytes, 1 << 40], count)
+    whole = cfg.memory_bytes // cfg.word_bytes
+    far = rng.choice([-1, words, words + 1, whole, -whole, 1 << 40], count)
     place = np.where(rng.random(count) < outside, far, place)
     distance = np.where(rng.random(count) < 0.7, rng.integers(1, 9, count), 0)
     calm = rng.random(count) < 0.001  # where a run at one word ends
