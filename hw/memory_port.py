@@ -32,8 +32,7 @@ class MemoryPort(wiring.Component):
     back.
 
     An operation outside the memory (below `base`, at or above `limit`, or beyond `memory_bytes`)
-    reads and writes nothing. `base` and `limit` may change while nothing is under way, at least a
-    clock before the next acceptance.
+    reads and writes nothing. `base` and `limit` may change while nothing is under way.
 
     After a reset the memory holds what some first part of the accepted operations made of it.
 

@@ -1,6 +1,6 @@
 """Place of a word address in the memory, and whether it lies there (spec 08 `memory_base`)."""
 
-from amaranth.hdl import C, Cat, Module, Mux
+from amaranth.hdl import Cat, Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -26,7 +26,7 @@ class MemoryWindow(wiring.Component):
     -------
     base, limit : In(40)
         First block of 256 bytes of the memory, and the first one behind it. May change while no
-        address is under way, at least three clocks before the next one.
+        address is under way, two clocks before the next one.
     address : In(48 - word_log2)
         Memory word, counted from byte address 0.
     place : Out(unsigned)
@@ -72,18 +72,13 @@ class MemoryWindow(wiring.Component):
         return m
 
     def _size(self, m):
-        """Blocks between base and limit, 0 to those of `memory_bytes`, four clocks later."""
-        half = BLOCK_BITS // 2
-        low = delay(m, self.limit[:half] - self.base[:half], 1, name="size_low")
-        base_high = delay(m, self.base[half:], 1, name="size_base")
-        limit_high = delay(m, self.limit[half:], 1, name="size_limit")
-        # The borrow enters as one bit more at the low end.
-        high = (Cat(C(0, 1), limit_high) - Cat(low[-1], base_high))[1:]
-        size = delay(m, Cat(low[:half], high), 1, name="size_whole")
-        large = delay(m, size[self.block_bits : BLOCK_BITS].any(), 1, name="size_large")
-        size = delay(m, Cat(size[: self.block_bits], size[-1]), 1, name="size_short")
-        clipped = Mux(size[-1], 0, Mux(large, 1 << self.block_bits, size[:-1]))
-        return delay(m, clipped, 1, name="size")
+        """Blocks between base and limit, 0 to those of `memory_bytes`, three clocks later."""
+        bits = self.block_bits
+        size = delay(m, self.limit - self.base, 1, name="size_whole")
+        large = delay(m, size[bits:].any(), 1, name="size_large")
+        size = delay(m, Cat(size[:bits], size[-1]), 1, name="size_short")
+        size = Mux(size[-1], 0, Mux(large, 1 << bits, size[:bits]))
+        return delay(m, size, 1, name="size")
 
 
 def _equal(a, b):
