@@ -64,7 +64,8 @@ class Queue(wiring.Component):
             push.eq(self.i.valid & self.i.ready),
             go.eq(~self.o.valid | self.o.ready),
             pop.eq(~self.more[-1] & go),
-            write.en.eq(push),
+            # A free row may be written with anything, until a beat moves the address on.
+            write.en.eq(push if self.never_full else self.i.ready),
             write.data.eq(self.i.payload),
         ]
         with m.If(push):
