@@ -27,6 +27,10 @@ WORD_BITS = 48 - FULL.word_log2
 class ClearBench(wiring.Component):
     """The engine and an echo: each request goes out and is answered, with an error in odd words."""
 
+    i: stream.Interface
+    o: stream.Interface
+    o_request: stream.Interface
+
     def __init__(self, cfg=FULL):
         self.cfg = cfg
         super().__init__(
