@@ -24,7 +24,7 @@ class ClearEngine(wiring.Component):
     """Write one value to every byte of a range, as a client of the host port.
 
     One memory word per clock. One range at a time; its result comes when every word is answered,
-    that is in memory: about `words + memory latency + 15` clocks after the request. Bytes beside
+    that is in memory: about `words + memory latency + 16` clocks after the request. Bytes beside
     the range stay as they are. A range that reaches outside the memory is filled as far as it lies
     inside, and its result says `error`; one that runs over the end of the address space goes on at
     address 0. A range of no bytes writes nothing.

@@ -175,7 +175,7 @@ class MemoryPort(wiring.Component):
             m.d.sync += left.eq(left - 1)
 
         # Stage -2: both are here and the choice too, so that one register picks the whole word.
-        valid = delay(m, self.i.valid | self.i_host.valid, 1, name="taken", reset_less=False)
+        valid = delay(m, self.i.valid | take_host, 1, name="taken", reset_less=False)
         is_host = delay(m, take_host, 1, name="taken_host")
         own = delay(m, self.i.payload, 1, name="own")
         host = delay(m, self.i_host.payload, 1, name="host")
