@@ -6,14 +6,11 @@ A new block adds one line to `BLOCKS`.
 from collections.abc import Callable
 from importlib import import_module
 
-from minmip.hw.config import FULL, UnitConfig
+from minmip.hw.config import DEFAULT, EVERYTHING, FULL, SMALL, UnitConfig
 
 __all__ = ["BLOCKS", "PRESETS", "make_block"]
 
-PRESETS = {
-    "full": FULL,
-    "2d": UnitConfig(resource_types=frozenset({8, 9, 12, 13})),  # no volumes: two axes
-}
+PRESETS = {"small": SMALL, "default": DEFAULT, "full": FULL, "everything": EVERYTHING}
 """Named parameter sets."""
 
 
@@ -52,7 +49,7 @@ BLOCKS: dict[str, Callable] = {
 """Block name to its constructor from a `UnitConfig`. Names are no words of Verilog."""
 
 
-def make_block(name: str, cfg: UnitConfig = FULL):
+def make_block(name: str, cfg: UnitConfig = EVERYTHING):
     """Build a block by its name.
 
     Raises

@@ -3,11 +3,11 @@
 No Amaranth in this file, so that the simulator package can import it alone.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log2
 
-__all__ = ["FULL", "LodConfig", "UnitConfig"]
+__all__ = ["DEFAULT", "EVERYTHING", "FULL", "SMALL", "LodConfig", "UnitConfig"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +70,16 @@ class UnitConfig:
         LINKED_RESOURCE_TYPE values: 1 OR, 2 MIN, 3 MAX, 4 the MinMip filter.
     lod : LodConfig
         Level-of-detail widths and table.
+    lanes : int
+        Lanes of a quad per clock: 1, 2 or 4 (a whole quad).
+    lod_units : int
+        Lanes per clock whose own gradients become LODs (SAMPLE_D): 1, 2 or 4, at most `lanes`.
     descriptor_entries : int
         Decoded descriptor pairs that are held; 1 to 16.
+    combine_entries : int
+        Memory words that the write-combining buffer holds; 2 to 32.
+    combine_age : int
+        Clocks that a word may stay in the write-combining buffer, a power of two from 16 to 65536.
     word_bytes : int
         Bytes of a memory word, a power of two from 4 to 32.
     memory_bytes : int
@@ -85,7 +93,11 @@ class UnitConfig:
     resource_types: frozenset[int] = frozenset({8, 9, 10, 12, 13})
     linked_types: frozenset[int] = frozenset({1, 2, 3, 4})
     lod: LodConfig = field(default_factory=LodConfig)
+    lanes: int = 4
+    lod_units: int = 4
     descriptor_entries: int = 4
+    combine_entries: int = 8
+    combine_age: int = 1024
     word_bytes: int = 16
     memory_bytes: int = 1 << 16
     memory_latency: int = 2
@@ -100,7 +112,11 @@ class UnitConfig:
             if unknown:
                 raise ValueError(f"{name} must be a subset of {sorted(legal)}, not {unknown}")
         for name, low, high, power in (
+            ("lanes", 1, 4, True),
+            ("lod_units", 1, 4, True),
             ("descriptor_entries", 1, 16, False),
+            ("combine_entries", 2, 32, False),
+            ("combine_age", 16, 1 << 16, True),
             ("word_bytes", 4, 32, True),
             ("memory_bytes", 1 << 12, 1 << 30, True),
             ("memory_latency", 1, 16, False),
@@ -109,6 +125,8 @@ class UnitConfig:
             if not low <= value <= high or (power and value & (value - 1)):
                 kind = "a power of two " if power else ""
                 raise ValueError(f"{name} must be {kind}in {low}..{high}, not {value}")
+        if self.lod_units > self.lanes:
+            raise ValueError(f"lod_units must be at most lanes, {self.lanes}, not {self.lod_units}")
 
     @property
     def axes(self) -> int:
@@ -121,5 +139,17 @@ class UnitConfig:
         return self.word_bytes.bit_length() - 1
 
 
-FULL = UnitConfig()
-"""Everything the unit can do."""
+EVERYTHING = UnitConfig()
+"""All that the specification has: what the golden model assumes unless it is told otherwise."""
+
+FULL = UnitConfig(resource_types=frozenset({8, 9, 12, 13}), linked_types=frozenset({1, 2, 3}))
+"""The whole unit as it is built today, a quad per clock. Volumes and the MinMip filter come later;
+until then they are code 14."""
+
+DEFAULT = replace(FULL, lanes=2, lod_units=1, combine_entries=4)
+"""Half the lanes, one LOD unit."""
+
+SMALL = replace(
+    FULL, lanes=1, lod_units=1, descriptor_entries=2, combine_entries=2, memory_bytes=1 << 14
+)
+"""One lane per clock: the least area."""

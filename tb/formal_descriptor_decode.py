@@ -14,7 +14,7 @@ from amaranth.lib.wiring import In, Out
 from kit.beats import WatchedBeat
 from kit.formal import Proof, Spec, StreamContract
 
-from minmip.hw.config import FULL, UnitConfig
+from minmip.hw.config import EVERYTHING, UnitConfig
 from minmip.hw.control_store import ControlStore
 from minmip.hw.descriptor_decode import DescriptorDecode
 from minmip.hw.descriptor_match import DescriptorMatch
@@ -83,7 +83,7 @@ class FreeDecode(DescriptorDecode):
 
 def free_decode(spec_type):
     """Specification of the block with free parts."""
-    block = FreeDecode(FULL)
+    block = FreeDecode(EVERYTHING)
     spec = spec_type(block)
     match, store = block.match, block.store
     spec.ports += [match.any_found, match.any_entry, store.any_content, store.any_soon]

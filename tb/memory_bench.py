@@ -15,7 +15,7 @@ from amaranth.sim import Simulator
 from kit.packing import beats_of_ints, ints_of_beats, pack, unpack
 
 from minmip.hw.atomic_memory import AtomicMemory
-from minmip.hw.config import FULL, UnitConfig
+from minmip.hw.config import EVERYTHING, UnitConfig
 from minmip.hw.lib.delay import delay
 from minmip.hw.map_memory import MapMemorySignature
 from minmip.hw.shapes import CLIENT_BITS, MemoryOp, host_response
@@ -37,7 +37,7 @@ BASE = 0x12345
 """First 256-byte block of the memory in the benches."""
 BLOCKS = 11
 """Blocks below the limit: fewer than the memory holds."""
-SMALL = replace(FULL, word_bytes=4, memory_bytes=1 << 12)
+SMALL = replace(EVERYTHING, word_bytes=4, memory_bytes=1 << 12)
 """A memory of short words, quick to build."""
 
 

@@ -25,7 +25,7 @@ LONG = bool(os.environ.get("MINMIP_LONG"))
 SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
 
 
-@pytest.fixture(scope="module", params=PRESETS)
+@pytest.fixture(scope="module", params=("everything", "full"))
 def unit(request):
     """The Verilated block, and its number of axes."""
     cfg = PRESETS[request.param]
@@ -64,7 +64,9 @@ def test_traffic(unit, traffic):
 def simulated(count, traffic="full"):
     """A few requests in Amaranth's simulator."""
     requests = coordinate_vectors.coordinate_requests(np.random.default_rng(4), count, 3)
-    result = simulate(CoordinateUnit(PRESETS["full"]), {"i": requests}, count, traffic=traffic)
+    result = simulate(
+        CoordinateUnit(PRESETS["everything"]), {"i": requests}, count, traffic=traffic
+    )
     assert_columns_equal(result["o"], coordinate_vectors.golden_coordinates(requests))
 
 
@@ -82,7 +84,7 @@ def test_bad_parameters():
 def test_cocotb():
     requests = coordinate_vectors.coordinate_requests(np.random.default_rng(5), 200, 3)
     wanted = coordinate_vectors.golden_coordinates(requests)
-    run_cocotb(CoordinateUnit(PRESETS["full"]), "coordinate", {"i": requests}, {"o": wanted})
+    run_cocotb(CoordinateUnit(PRESETS["everything"]), "coordinate", {"i": requests}, {"o": wanted})
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

@@ -32,7 +32,7 @@ from kit.vlib import TRAFFIC, VerilatedBlock
 from mutants.descriptor_decode import ANSWERS, HELD, MOVED
 
 from minmip.hw.blocks import PRESETS
-from minmip.hw.config import FULL, UnitConfig
+from minmip.hw.config import EVERYTHING, UnitConfig
 from minmip.hw.descriptor_decode import DescriptorDecode
 from minmip.hw.descriptor_words import S_FIELDS, T_FIELDS
 from minmip.hw.shapes import descriptor_request
@@ -54,7 +54,7 @@ SMALL = UnitConfig(
     linked_types=frozenset({1, 2}),
     descriptor_entries=1,
 )
-CONFIGS = {**PRESETS, "small": SMALL}
+CONFIGS = {"everything": PRESETS["everything"], "full": PRESETS["full"], "small": SMALL}
 
 
 class Unit:
@@ -88,7 +88,7 @@ def unit(request):
 
 @pytest.fixture(scope="module")
 def full_unit():
-    return Unit(FULL)
+    return Unit(EVERYTHING)
 
 
 def random_requests(rng, count, pairs):
@@ -208,7 +208,7 @@ def test_two_alternating(full_unit):
 @pytest.mark.parametrize("entries", [3, 16] if LONG else [3])
 def test_least_recent_goes(entries):
     """Timing tells which pairs are held: the least recently asked for, always."""
-    unit = Unit(replace(FULL, descriptor_entries=entries))
+    unit = Unit(replace(EVERYTHING, descriptor_entries=entries))
     rng = np.random.default_rng(5)
     pairs = random_pairs(6, 3 * entries)
     index = rng.integers(0, len(pairs), 2000) % np.repeat(rng.integers(1, len(pairs), 100), 20)
@@ -265,7 +265,7 @@ def test_reset_empties_the_store(full_unit):
         model.run({"i": pack(descriptor_request(), others)}, {"o": 30}, max_cycles=clocks)
         model.reset()
         result, run = full_unit.block.run({"i": request_columns(pairs, zero, zero)}, 1)
-        assert_control_equal(result["o"], golden_control(pairs, FULL), zero, zero)
+        assert_control_equal(result["o"], golden_control(pairs, EVERYTHING), zero, zero)
         assert run.output_stamps["o"][0] - run.input_stamps["i"][0] >= MISS
 
 
@@ -276,7 +276,7 @@ class Meaningful(wiring.Component):
     o: stream.Interface
 
     def __init__(self):
-        self.decode = DescriptorDecode(FULL)
+        self.decode = DescriptorDecode(EVERYTHING)
         members = self.decode.signature.members
         super().__init__({name: members[name] for name in "io"})
 
@@ -293,7 +293,7 @@ class Meaningful(wiring.Component):
             self.o.payload.code.eq(answer.code),
             self.o.payload.tag.eq(answer.tag),
         ]
-        for name in golden_control(legal_pair(), FULL):
+        for name in golden_control(legal_pair(), EVERYTHING):
             means = answer.linked.any() if name in MAP_FIELDS else 1
             with m.If((answer.code == 0) & means):
                 m.d.comb += self.o.payload[name].eq(answer[name])
@@ -302,9 +302,11 @@ class Meaningful(wiring.Component):
 
 def meaningful(pairs, index, flags):
     """Columns of `Meaningful.o`."""
-    codes = golden_codes(pairs, index, flags, FULL)
+    codes = golden_codes(pairs, index, flags, EVERYTHING)
     wanted = {"code": codes, "tag": np.arange(len(index)) & 255}
-    columns = {name: np.array(part)[index] for name, part in golden_control(pairs, FULL).items()}
+    columns = {
+        name: np.array(part)[index] for name, part in golden_control(pairs, EVERYTHING).items()
+    }
     for name, column in columns.items():
         dead = codes != 0
         if name in MAP_FIELDS:
@@ -327,10 +329,10 @@ def test_cocotb():
 def simulated(pairs, index, flags, traffic="full"):
     """Requests in Amaranth's simulator."""
     columns, count = request_columns(pairs, index, flags), len(index)
-    block = DescriptorDecode(FULL)
+    block = DescriptorDecode(EVERYTHING)
     result = simulate(block, {"i": columns}, count, traffic=traffic, ports=BOUNDS)
-    codes = golden_codes(pairs, index, flags, FULL)
-    assert_control_equal(result["o"], golden_control(pairs, FULL), index, codes)
+    codes = golden_codes(pairs, index, flags, EVERYTHING)
+    assert_control_equal(result["o"], golden_control(pairs, EVERYTHING), index, codes)
 
 
 def test_pysim():
@@ -367,7 +369,7 @@ def held_in_time():
     misses = (~lru_hits(index, 4)).sum()
     columns = request_columns(pairs, index, np.zeros_like(index))
     timeout = int(misses) * MISS + len(index) + 8 + 20
-    block = DescriptorDecode(FULL)
+    block = DescriptorDecode(EVERYTHING)
     simulate(block, {"i": columns}, len(index), ports=BOUNDS, extra=10, timeout=timeout)
 
 
@@ -385,7 +387,7 @@ def moving(pairs, index, moves):
     """Codes when the memory's size changes in given clocks, [(clock, bytes)], and the clocks of
     acceptance and answer.
     """
-    block = DescriptorDecode(FULL)
+    block = DescriptorDecode(EVERYTHING)
     columns = request_columns(pairs, index, np.zeros_like(index))
     beats = ints_of_beats(pack(descriptor_request(), columns))
     accepted, answered, codes, clock = [], [], [], 0
@@ -426,7 +428,9 @@ def check_moving():
     pairs = random_pairs(11, 60, 1 << 12)
     sizes = [1 << 12, 1024, 0]
     zero = np.zeros(60, np.int64)
-    by_size = [golden_codes(pairs, np.arange(60), zero, FULL, MEMORY_BASE, size) for size in sizes]
+    by_size = [
+        golden_codes(pairs, np.arange(60), zero, EVERYTHING, MEMORY_BASE, size) for size in sizes
+    ]
     # Three pairs that are held all the time, unless the memory moves.
     few = np.flatnonzero((by_size[0] == 0) & (by_size[2] == 31))[:3]
     index = few[rng.integers(0, 3, 1500)]

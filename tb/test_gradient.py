@@ -56,7 +56,7 @@ class Unit:
         self.verilated = VerilatedBlock(self.block, "gradient")
 
 
-@pytest.fixture(scope="module", params=PRESETS)
+@pytest.fixture(scope="module", params=("everything", "full"))
 def unit(request):
     return Unit(PRESETS[request.param])
 
@@ -94,7 +94,7 @@ def simulated(traffic="full"):
     some = large | (np.random.default_rng(5).random(len(uvw)) < 0.1)
     requests = {name: column[some] for name, column in requests.items()}
     result = simulate(
-        GradientUnit(PRESETS["2d"]), {"i": requests}, int(some.sum()), traffic=traffic
+        GradientUnit(PRESETS["full"]), {"i": requests}, int(some.sum()), traffic=traffic
     )
     assert_columns_equal(result["o"], golden(requests))
 
@@ -107,7 +107,7 @@ def test_cocotb():
     requests = gradient_requests(np.random.default_rng(6), 0, 3)
     requests = {column: values[::10] for column, values in requests.items()}
     wanted = golden(requests)
-    run_cocotb(GradientUnit(PRESETS["full"]), "gradient", {"i": requests}, {"o": wanted})
+    run_cocotb(GradientUnit(PRESETS["everything"]), "gradient", {"i": requests}, {"o": wanted})
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

@@ -17,7 +17,7 @@ from lod_vectors import golden_lod, lod_requests, reach_lod_requests, special_lo
 from mutants.lod import MUTANTS
 
 from minmip.hw.blocks import PRESETS
-from minmip.hw.config import FULL, LodConfig, UnitConfig
+from minmip.hw.config import EVERYTHING, LodConfig, UnitConfig
 from minmip.hw.lod import LodUnit
 from minmip.hw.lod_scale import LodScale
 
@@ -34,7 +34,7 @@ class Unit:
         self.verilated = VerilatedBlock(self.block, "lod")
 
 
-@pytest.fixture(scope="module", params=PRESETS)
+@pytest.fixture(scope="module", params=("everything", "full"))
 def unit(request):
     return Unit(PRESETS[request.param])
 
@@ -73,7 +73,7 @@ def test_traffic(unit, traffic):
 def test_vectors_reach_every_decision():
     """The random requests hold each case many times, or a test that passes would say little."""
     requests = lod_requests(np.random.default_rng(1), 120_000, 3)
-    result = golden_lod(requests, FULL.lod)
+    result = golden_lod(requests, EVERYTHING.lod)
     aniso = requests["aniso"] & (requests["max_aniso_log2"] == 4)
     for taps_log2 in range(5):
         assert (aniso & (result["taps_log2"] == taps_log2)).sum() > 300
@@ -86,7 +86,7 @@ def test_vectors_reach_every_decision():
 def test_other_widths():
     """Mantissa, table and logarithm of other sizes than the standard ones."""
     lod = LodConfig(mantissa_bits=14, index_bits=6, interpolation_bits=9, log_fraction_bits=12)
-    cfg = replace(PRESETS["2d"], lod=lod)
+    cfg = replace(PRESETS["full"], lod=lod)
     requests = lod_requests(np.random.default_rng(6), 500, cfg.axes)
     result = simulate(LodUnit(cfg), {"i": requests}, 500)
     assert_columns_equal(result["o"], golden_lod(requests, lod))
@@ -101,8 +101,8 @@ def simulated(traffic="full"):
         name: np.concatenate([pool[name][some] for pool, some in zip(pools, rows, strict=True)])
         for name in pools[0]
     }
-    result = simulate(LodUnit(FULL), {"i": requests}, len(requests["tag"]), traffic=traffic)
-    assert_columns_equal(result["o"], golden_lod(requests, FULL.lod))
+    result = simulate(LodUnit(EVERYTHING), {"i": requests}, len(requests["tag"]), traffic=traffic)
+    assert_columns_equal(result["o"], golden_lod(requests, EVERYTHING.lod))
 
 
 def test_pysim():
@@ -111,8 +111,8 @@ def test_pysim():
 
 def test_cocotb():
     requests = lod_requests(np.random.default_rng(5), 250, 3)
-    wanted = golden_lod(requests, FULL.lod)
-    run_cocotb(LodUnit(FULL), "lod", {"i": requests}, {"o": wanted})
+    wanted = golden_lod(requests, EVERYTHING.lod)
+    run_cocotb(LodUnit(EVERYTHING), "lod", {"i": requests}, {"o": wanted})
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
