@@ -8,7 +8,7 @@ from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
 from minmip.hw.vendor.parts import BlockRam
 
-__all__ = ["MapMemory", "MapMemorySignature"]
+__all__ = ["MapMemory", "MapMemorySignature", "OutsideMemory"]
 
 
 class MapMemorySignature(wiring.Signature):
@@ -102,4 +102,32 @@ class MapMemory(wiring.Component):
                     delay(m, ram.read_data, behind, name=f"read_data{lane}")
                 ),
             ]
+        return m
+
+
+class OutsideMemory(wiring.Component):
+    """Stands in the place of the map memory and leads its port outside.
+
+    Parameters
+    ----------
+    cfg : UnitConfig
+        Word, size and latency.
+
+    Members
+    -------
+    port : In(MapMemorySignature(cfg))
+    outside : Out(MapMemorySignature(cfg))
+    """
+
+    port: wiring.PureInterface
+    outside: wiring.PureInterface
+
+    def __init__(self, cfg: UnitConfig):
+        self.cfg = cfg
+        signature = MapMemorySignature(cfg)
+        super().__init__({"port": In(signature), "outside": Out(signature)})
+
+    def elaborate(self, platform):
+        m = Module()
+        wiring.connect(m, wiring.flipped(self.port), wiring.flipped(self.outside))
         return m
