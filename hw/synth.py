@@ -176,7 +176,10 @@ def netlist_of(block) -> Iterator[Netlist]:
     wrapped = Registered(block)
     with tempfile.TemporaryDirectory(prefix="minmip-") as name:
         folder = Path(name)
-        (folder / "top.il").write_text(rtlil(wrapped, "top", ecp5, ports=wrapped.ports))
+        text = rtlil(wrapped, "top", ecp5, ports=wrapped.ports)
+        # Amaranth calls element n of an array `name[n]`: to Yosys' abc9 that is bit n of `name`.
+        text = re.sub(r"(?<=\S)\[(\d+)\]", r".\1", text)
+        (folder / "top.il").write_text(text)
         commands = ["read_rtlil top.il", "synth_ecp5 -top top -json top.json"]
         run_yosys([*commands, "tee -o stat.json stat -json"], folder)
         design = json.loads((folder / "stat.json").read_text())["design"]
