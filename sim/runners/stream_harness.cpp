@@ -1,5 +1,5 @@
 // Drives and reads the streams of a verilated block; whole arrays in, whole arrays out.
-// ports.h is generated: class Top, the numbers of streams and ports, and access by number.
+// ports.h is generated: class Top, the numbers of streams and ports, access by number, class Wave.
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -39,16 +39,56 @@ struct Gate {
     }
 };
 
+// The map memory outside the block: bytes of the caller (`MapMemorySignature`).
+struct Memory {
+    uint8_t* bytes = nullptr;
+    uint64_t size = 0;
+    uint64_t stray = 0;  // writes behind the end: the block must make none
+    unsigned turn = 0;
+    uint32_t answer[MEMORY_LATENCY][MEMORY_BYTES / 4 + 1] = {};  // reads under way
+
+    // Look at the port before a rising edge; `drive` gives the answer that is due behind it.
+    void serve(Top& top) {
+        MemoryPort port = read_memory_port(top);
+        const uint64_t from = port.read_addr * MEMORY_BYTES, to = port.write_addr * MEMORY_BYTES;
+        uint32_t* slot = answer[turn];
+        turn = (turn + 1) % MEMORY_LATENCY;
+        if (port.read_en && from < size) std::memcpy(slot, bytes + from, MEMORY_BYTES);
+        if (port.write_mask == 0) return;
+        if (to >= size) {
+            stray++;
+            return;
+        }
+        const uint8_t* data = reinterpret_cast<const uint8_t*>(port.write_data);
+        for (unsigned lane = 0; lane < MEMORY_BYTES; lane++)
+            if (port.write_mask >> lane & 1) bytes[to + lane] = data[lane];
+    }
+    void drive(Top& top) { drive_memory_port(top, answer[turn]); }
+};
+
 struct Handle {
     std::unique_ptr<VerilatedContext> context{new VerilatedContext};
     std::unique_ptr<Top> top{new Top{context.get()}};
+    Memory memory;
+    std::unique_ptr<Wave> wave;
+    uint64_t cycle = 0, wave_from = 0, wave_to = 0;
     bool offered[INPUTS + 1] = {};  // valid is high and must stay so
     bool waiting[OUTPUTS + 1] = {};
     uint32_t held[OUTPUTS + 1][OUTPUT_WORDS] = {};
+
+    void dump(uint64_t time) {
+        if (wave && cycle >= wave_from && cycle < wave_to) wave->dump(time);
+    }
+    // A rising edge; a clock takes 10 units of time.
     void clock() {
+        dump(10 * cycle + 5);
+        if (HAS_MEMORY) memory.serve(*top);
         drive_clock(*top, true);
         top->eval();
+        dump(10 * cycle + 10);
         drive_clock(*top, false);  // the falling edge is folded into the next eval
+        if (HAS_MEMORY) memory.drive(*top);
+        cycle++;
     }
 };
 
@@ -58,7 +98,10 @@ extern "C" {
 
 struct Run {
     uint64_t max_cycles;
-    uint64_t quiet;  // stop after so many clocks without work, all outputs ready
+    uint64_t quiet;     // stop after so many clocks without work, all outputs ready
+    uint64_t patience;  // stop after so many clocks without a transfer
+    uint64_t all_sent;  // whether to stop when every beat is taken
+    uint64_t any_full;  // whether to stop when an output with a capacity has reached it
     uint64_t seed;
     const uint32_t* const* beats;       // [INPUTS][count][words]
     const uint64_t* count;              // [INPUTS]
@@ -100,15 +143,36 @@ void model_reset(void* pointer, uint64_t cycles) {
     drive_reset(*handle->top, false);
 }
 
+void model_memory(void* pointer, uint8_t* bytes, uint64_t size) {
+    auto& memory = static_cast<Handle*>(pointer)->memory;
+    memory.bytes = bytes;
+    memory.size = size;
+    memory.stray = 0;
+}
+
+uint64_t model_stray(void* pointer) { return static_cast<Handle*>(pointer)->memory.stray; }
+
+// Writes clocks from..to - 1 to a file, counted from here.
+void model_wave(void* pointer, const char* path, uint64_t from, uint64_t to) {
+    auto* handle = static_cast<Handle*>(pointer);
+    handle->cycle = 0;
+    handle->wave_from = from;
+    handle->wave_to = to;
+    handle->wave.reset(new Wave{*handle->context, *handle->top, path});
+}
+
+void model_wave_end(void* pointer) { static_cast<Handle*>(pointer)->wave.reset(); }
+
 uint64_t model_run(void* pointer, const Run* run) {
     auto* handle = static_cast<Handle*>(pointer);
     Top& top = *handle->top;
     std::unique_ptr<Gate> gate[INPUTS + OUTPUTS + 1];
     for (unsigned n = 0; n < INPUTS + OUTPUTS; n++)
         gate[n].reset(new Gate(run->seed + n, run->closing[n], run->longest[n]));
-    uint64_t cycle = 0, still = 0;
-    for (; cycle < run->max_cycles && still < run->quiet; cycle++) {
-        bool work = false, all_ready = true;
+    uint64_t cycle = 0, still = 0, stuck = 0;
+    bool stop = false;
+    while (cycle < run->max_cycles && still < run->quiet && stuck < run->patience && !stop) {
+        bool work = false, all_ready = true, moved = false, more_left = false;
         for (unsigned n = 0; n < INPUTS; n++) {
             const bool more = run->taken[n] < run->count[n];
             handle->offered[n] |= gate[n]->open() && more;
@@ -128,7 +192,10 @@ uint64_t model_run(void* pointer, const Run* run) {
             if (!handle->offered[n] || !input_ready(top, n)) continue;
             handle->offered[n] = false;
             run->input_stamp[n][run->taken[n]++] = cycle;
+            moved = true;
         }
+        for (unsigned n = 0; n < INPUTS; n++) more_left |= run->taken[n] < run->count[n];
+        stop = run->all_sent && !more_left;
         for (unsigned n = 0; n < OUTPUTS; n++) {
             uint32_t beat[OUTPUT_WORDS];
             const bool valid = output_valid(top, n);
@@ -144,11 +211,15 @@ uint64_t model_run(void* pointer, const Run* run) {
                     run->output_stamp[n][run->given[n]] = cycle;
                 }
                 run->given[n]++;
+                moved = true;
+                stop |= run->any_full && run->given[n] == run->capacity[n];
             }
             work |= valid;
         }
         still = work ? 0 : still + all_ready;
+        stuck = moved ? 0 : stuck + 1;
         handle->clock();
+        cycle++;
     }
     return cycle;
 }

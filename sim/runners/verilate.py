@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Port", "RunnerError", "build_folder", "build_library", "environment"]
+__all__ = ["Design", "RunnerError", "build_folder", "build_library", "environment"]
 
 _HARNESS = Path(__file__).with_name("stream_harness.cpp")
 _VERILATOR = (
@@ -20,10 +22,21 @@ _VERILATOR = (
     *("-Wno-fatal", "-Wno-WIDTH", "-Wno-CASEOVERLAP", "-Wno-UNOPTFLAT"),
     *("--prefix", "Vtop"),
 )
+_WHOLE = 1 << 21
+"""Bytes of C++ up to which one translation unit compiles faster than several."""
+_RUNTIME = {
+    None: ("verilated", "verilated_threads"),
+    "vcd": ("verilated", "verilated_threads", "verilated_vcd_c"),
+    "fst": (
+        *("verilated", "verilated_threads", "verilated_fst_c"),
+        *("fstcpp/fstcpp_variable_info", "fstcpp/fstcpp_writer"),
+    ),
+}
+"""Parts of Verilator's own library, by the format of waves."""
 
 
 class RunnerError(RuntimeError):
-    """A tool is missing, or refused the design."""
+    """A tool is missing or refused the design, or the design does not answer."""
 
 
 def build_folder() -> Path:
@@ -64,196 +77,143 @@ def environment() -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Port:
-    """A stream's payload or a plain port: its Verilog name (`i` for `i__payload`) and width."""
+class Design:
+    """Verilog to compile.
 
-    name: str
-    width: int
+    `verilog` is called only when nothing was compiled under `key`, which stands for its text.
+    """
 
-    @property
-    def words(self) -> int:
-        """32-bit words of one value."""
-        return (self.width + 31) // 32
+    top: str
+    key: str
+    verilog: Callable[[], str]
 
-
-def _header(inputs, outputs, ports, probes, *, clocked: bool) -> str:
-    """ports.h of the harness: access to each port by number, unrolled by the compiler."""
-
-    def member(name: str) -> str:
-        return f"top.{name.replace('__', '___05F')}"  # Verilator's spelling
-
-    def access(head: str, cases: Sequence[str], otherwise: str = "") -> str:
-        body = " ".join(f"case {n}: {case}" for n, case in enumerate(cases))
-        return f"static inline {head} {{ switch (n) {{ {body} default: break; }} {otherwise} }}"
-
-    def sizes(streams) -> str:
-        return ", ".join(str(port.words) for port in streams) or "0"
-
-    return "\n".join(
-        [
-            '#include "Vtop.h"',
-            "using Top = Vtop;",
-            f"constexpr unsigned INPUTS = {len(inputs)}, OUTPUTS = {len(outputs)};",
-            f"constexpr unsigned OUTPUT_WORDS = {max([p.words for p in outputs] or [1])};",
-            f"constexpr unsigned INPUT_SIZE[] = {{{sizes(inputs)}}};",
-            f"constexpr unsigned OUTPUT_SIZE[] = {{{sizes(outputs)}}};",
-            "template <class T> inline void put(T& port, const uint32_t* words) {",
-            "    uint64_t value = words[0];",
-            "    if (sizeof(T) == 8) value |= static_cast<uint64_t>(words[1]) << 32;",
-            "    port = static_cast<T>(value);",
-            "}",
-            "template <std::size_t N> inline void put(VlWide<N>& port, const uint32_t* words) {",
-            "    std::memcpy(&port[0], words, 4 * N);",
-            "}",
-            "template <class T> inline void take(const T& port, uint32_t* words) {",
-            "    const uint64_t value = port;",
-            "    words[0] = static_cast<uint32_t>(value);",
-            "    if (sizeof(T) == 8) words[1] = static_cast<uint32_t>(value >> 32);",
-            "}",
-            "template <std::size_t N> inline void take(const VlWide<N>& port, uint32_t* words) {",
-            "    std::memcpy(words, &port[0], 4 * N);",
-            "}",
-            "static inline void drive_clock(Top& top, bool high) {",
-            "    top.clk = high;" if clocked else "",
-            "}",
-            "static inline void drive_reset(Top& top, bool high) {",
-            "    top.rst = high;" if clocked else "",
-            "}",
-            access(
-                "void drive_payload(Top& top, unsigned n, const uint32_t* words)",
-                [f"put({member(p.name + '__payload')}, words); return;" for p in inputs],
-            ),
-            access(
-                "void drive_valid(Top& top, unsigned n, bool valid)",
-                [f"{member(p.name + '__valid')} = valid; return;" for p in inputs],
-            ),
-            access(
-                "bool input_ready(Top& top, unsigned n)",
-                [f"return {member(p.name + '__ready')};" for p in inputs],
-                "return false;",
-            ),
-            access(
-                "void read_payload(Top& top, unsigned n, uint32_t* words)",
-                [f"take({member(p.name + '__payload')}, words); return;" for p in outputs],
-            ),
-            access(
-                "bool output_valid(Top& top, unsigned n)",
-                [f"return {member(p.name + '__valid')};" for p in outputs],
-                "return false;",
-            ),
-            access(
-                "void drive_ready(Top& top, unsigned n, bool ready)",
-                [f"{member(p.name + '__ready')} = ready; return;" for p in outputs],
-            ),
-            access(
-                "void set_port(Top& top, unsigned n, const uint32_t* words)",
-                [f"put({member(p.name)}, words); return;" for p in ports],
-            ),
-            access(
-                "void get_port(Top& top, unsigned n, uint32_t* words)",
-                [f"take({member(p.name)}, words); return;" for p in probes],
-            ),
-            "",
-        ]
-    )
+    @classmethod
+    def of(cls, source: str, top: str) -> Design:
+        """Design of a text that is there."""
+        return cls(top, source, lambda: source)
 
 
-def build_library(
-    source: str,
-    top: str,
-    inputs: Sequence[Port],
-    outputs: Sequence[Port],
-    ports: Sequence[Port] = (),
-    probes: Sequence[Port] = (),
-) -> Path:
-    """Compile Verilog with the stream harness, or find what was compiled from the same text.
-
-    $MINMIP_CXXFLAGS sets the optimisation, by default -O1: builds are most of a bench's time.
+def build_library(design: Design, header: str, *, wave: str | None = None, speed: str = "") -> Path:
+    """Compile a design with the stream harness, or find what was compiled under its key.
 
     Parameters
     ----------
-    source, top : str
-        Verilog with `clk` and `rst`, or combinational, and its top module.
-    inputs, outputs, ports, probes : sequence of Port
-        Input and output streams, plain inputs and plain outputs.
+    design : Design
+        Verilog with `clk` and `rst`, or combinational.
+    header : str
+        Its ports.h (`ports_header`).
+    wave : "vcd", "fst" or None
+        Compile with waves of the top's signals and its stages' streams.
+    speed : str
+        Optimisation of g++; by default $MINMIP_CXXFLAGS, or -O1: builds are most of a bench's time.
 
     Raises
     ------
     RunnerError
         When a tool is missing or refuses the design.
     """
-    header = _header(inputs, outputs, ports, probes, clocked="  input clk;" in source)
-    optimise = os.environ.get("MINMIP_CXXFLAGS", "-O1")
-    contents = "\0".join((source, top, header, _HARNESS.read_text(), optimise, *_VERILATOR))
+    speed = speed or os.environ.get("MINMIP_CXXFLAGS", "-O1")
+    contents = (design.key, design.top, header, _HARNESS.read_text(), speed, *_VERILATOR)
+    key = hashlib.sha256("\0".join(contents).encode()).hexdigest()[:16]
     folder = build_folder() / "verilator"
-    key = hashlib.sha256(contents.encode()).hexdigest()[:16]
-    library = folder / f"{top}-{key}.so"
+    library = folder / f"{design.top}-{key}.so"
     if library.exists():
         return library
+    variables = environment()
+    if wave == "fst":
+        _check_fst_headers(variables)
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=f"{top}-") as name:
+    with tempfile.TemporaryDirectory(dir=folder, prefix=f"{design.top}-") as name:
         work = Path(name)
-        (work / f"{top}.v").write_text(source)
+        source = design.verilog()
+        (work / "top.v").write_text(_streams_only(source) if wave else source)
         (work / "ports.h").write_text(header)
-        variables = environment()
         root = Path(variables["VERILATOR_ROOT"])
+        tracing = [f"--trace-{wave}", "--trace-depth", "3"] if wave else []
         _call(
             [
                 root / "bin/verilator_bin",
-                *_VERILATOR,
-                "--top-module",
-                top,
-                "--Mdir",
-                "model",
-                f"{top}.v",
+                *(*_VERILATOR, *tracing, "--top-module", design.top, "--Mdir", "model", "top.v"),
             ],
             work,
             variables,
         )
-        # One translation unit: a small model compiles faster so than in pieces.
-        parts = sorted(path.name for path in (work / "model").glob("Vtop*.cpp"))
-        (work / "all.cpp").write_text("".join(f'#include "model/{part}"\n' for part in parts))
         flags = [
-            f"-I{root / 'include'}",
-            f"-I{root / 'include/vltstd'}",
-            "-Imodel",
-            "-I.",
+            *(f"-I{root / 'include'}", f"-I{root / 'include/vltstd'}", "-Imodel", "-I."),
             *("-std=gnu++17", "-fPIC", "-w", "-DVL_THREADED=1"),
-            *optimise.split(),
         ]
-        runtime = _runtime(root, folder, flags, variables)
-        _call(
-            [
-                "g++",
-                "-shared",
-                *flags,
-                "all.cpp",
-                _HARNESS,
-                *runtime,
-                "-lpthread",
-                "-o",
-                "model.so",
-            ],
-            work,
-            variables,
-        )
+        units = [(unit, speed) for unit in _translation_units(work)] + [(_HARNESS, speed)]
+        runtime = [root / "include" / f"{part}.cpp" for part in _RUNTIME[wave]]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            made = [pool.submit(_object, source, f, flags, work, variables) for source, f in units]
+            kept = [pool.submit(_kept_object, part, flags, folder, variables) for part in runtime]
+            objects = [future.result() for future in (*made, *kept)]
+        libraries = ["-lpthread", *(["-lz", "-llz4"] if wave == "fst" else [])]
+        _call(["g++", "-shared", *objects, *libraries, "-o", "model.so"], work, variables)
         os.replace(work / "model.so", library)
     return library
 
 
-def _runtime(root: Path, folder: Path, flags: list[str], variables) -> list[Path]:
-    """Verilator's own library, compiled once."""
-    found = []
-    for part in ("verilated", "verilated_threads"):
-        source = root / "include" / f"{part}.cpp"
-        key = hashlib.sha256(source.read_bytes() + " ".join(flags).encode()).hexdigest()[:16]
-        target = folder / f"{part}-{key}.o"
-        if not target.exists():
-            with tempfile.TemporaryDirectory(dir=folder, prefix=f"{part}-") as name:
-                _call(["g++", "-c", *flags, source, "-o", "part.o"], Path(name), variables)
-                os.replace(Path(name, "part.o"), target)
-        found.append(target)
-    return found
+def _translation_units(work: Path) -> list[Path]:
+    """Source files of the model; one that includes them all unless that is too big."""
+    parts = sorted((work / "model").glob("Vtop*.cpp"))
+    if sum(part.stat().st_size for part in parts) > _WHOLE:
+        return parts
+    whole = work / "model" / "whole.cpp"
+    whole.write_text("".join(f'#include "{part.name}"\n' for part in parts))
+    return [whole]
+
+
+def _object(
+    source: Path, speed: str, flags: list[str], folder: Path, variables: Mapping[str, str]
+) -> Path:
+    """Compile one translation unit, through ccache where there is one."""
+    compiler = ["ccache", "g++"] if shutil.which("ccache") else ["g++"]
+    target = folder / f"{source.stem}.o"
+    place = os.path.relpath(source, folder) if source.is_relative_to(folder) else source
+    _call([*compiler, "-c", *flags, *speed.split(), place, "-o", target.name], folder, variables)
+    return target
+
+
+def _kept_object(part: Path, flags: list[str], folder: Path, variables: Mapping[str, str]) -> Path:
+    """Part of Verilator's own library, compiled once."""
+    key = hashlib.sha256(part.read_bytes() + " ".join(flags).encode()).hexdigest()[:16]
+    target = folder / f"{part.stem}-{key}.o"
+    if not target.exists():
+        with tempfile.TemporaryDirectory(dir=folder, prefix=f"{part.stem}-") as name:
+            os.replace(_object(part, "-O1", flags, Path(name), variables), target)
+    return target
+
+
+def _check_fst_headers(variables: Mapping[str, str]) -> None:
+    try:
+        headers = ("-include", "zlib.h", "-include", "lz4.h")
+        _call(["g++", "-fsyntax-only", "-x", "c++", *headers, os.devnull], Path(), variables)
+    except RunnerError as error:
+        if "missing" in str(error):
+            raise
+        raise RunnerError(
+            "FST waves need the headers of zlib and lz4: install zlib1g-dev and liblz4-dev, or "
+            "choose a file that ends in .vcd"
+        ) from None
+
+
+def _streams_only(source: str) -> str:
+    """Keep waves to what a person looks at: all of the top, of other modules what ends in a stream.
+
+    Verilator leaves out what is declared between its remarks "tracing_off" and "tracing_on".
+    """
+    first, *others = re.split(r"^(?=module )", source, flags=re.MULTILINE)[1:]
+    kept = re.compile(
+        r"^(?:  (?:input|output|wire|reg) [^;]*\b[io](?:_\w+)?__[^;]*;\n)+", re.MULTILINE
+    )
+    on, off = "  /*verilator tracing_on*/\n", "  /*verilator tracing_off*/\n"
+    quiet = []
+    for module in others:
+        head, _, body = module.partition(";\n")
+        body = kept.sub(lambda found: on + found[0] + off, body)
+        quiet.append(f"{head};\n{off}{body.replace('endmodule', on + 'endmodule')}")
+    return first + "".join(quiet)
 
 
 def _call(command: Sequence[str | Path], folder: Path, variables: Mapping[str, str]) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from minmip.sim.runners.verilate import Port, RunnerError, build_library
+from minmip.sim.runners.ports_header import OutsideMemory, Port, ports_header
+from minmip.sim.runners.verilate import Design, RunnerError, build_library
 
-__all__ = ["Model", "Port", "Run", "RunnerError", "Traffic"]
+__all__ = ["Design", "Model", "OutsideMemory", "Port", "Run", "RunnerError", "Traffic"]
+
+_FOREVER = (1 << 64) - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +46,8 @@ class Run:
 
 class _RunArguments(ctypes.Structure):
     _fields_ = [
-        *((name, ctypes.c_uint64) for name in ("max_cycles", "quiet", "seed")),
+        *((name, ctypes.c_uint64) for name in ("max_cycles", "quiet", "patience")),
+        *((name, ctypes.c_uint64) for name in ("all_sent", "any_full", "seed")),
         *(
             (name, ctypes.c_void_p)
             for name in ("beats", "count", "input_stamp", "taken", "results", "capacity")
@@ -59,16 +64,22 @@ class Model:
 
     Parameters
     ----------
-    source : str
+    design : Design
         Verilog, with `clk` and `rst` unless it is combinational.
-    top : str
-        Its top module.
     inputs, outputs : sequence of Port
         Streams, named without `__payload`.
     ports : sequence of Port
         Plain input ports.
     probes : sequence of Port
         Plain output ports.
+    clocked : bool
+        Whether there are `clk` and `rst`.
+    memory : OutsideMemory
+        A memory port that the model serves from the bytes given to `use_memory`.
+    wave : "vcd", "fst" or None
+        Format of the waves that `start_wave` may write.
+    speed : str
+        Optimisation of g++ (`build_library`).
 
     Raises
     ------
@@ -78,24 +89,38 @@ class Model:
 
     def __init__(
         self,
-        source: str,
-        top: str,
+        design: Design,
         inputs: Sequence[Port],
         outputs: Sequence[Port],
         ports: Sequence[Port] = (),
         probes: Sequence[Port] = (),
+        *,
+        clocked: bool = True,
+        memory: OutsideMemory | None = None,
+        wave: str | None = None,
+        speed: str = "",
     ):
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self.ports = {port.name: (number, port) for number, port in enumerate(ports)}
         self.probes = {port.name: (number, port) for number, port in enumerate(probes)}
-        library = ctypes.CDLL(
-            str(build_library(source, top, self.inputs, self.outputs, ports, probes))
+        self._memory: np.ndarray | None = None
+        header = ports_header(
+            *(self.inputs, self.outputs, ports, probes), clocked=clocked, memory=memory, wave=wave
         )
+        library = ctypes.CDLL(str(build_library(design, header, wave=wave, speed=speed)))
         library.model_new.restype = ctypes.c_void_p
         library.model_run.restype = ctypes.c_uint64
         library.model_run.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
         library.model_reset.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
         library.model_delete.argtypes = [ctypes.c_void_p]
+        library.model_memory.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64]
+        library.model_stray.restype = ctypes.c_uint64
+        library.model_stray.argtypes = [ctypes.c_void_p]
+        library.model_wave.argtypes = [
+            *(ctypes.c_void_p, ctypes.c_char_p),
+            *(ctypes.c_uint64, ctypes.c_uint64),
+        ]
+        library.model_wave_end.argtypes = [ctypes.c_void_p]
         for access in (library.model_set, library.model_get):
             access.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p]
         self._library = library
@@ -122,6 +147,24 @@ class Model:
         self._library.model_get(self._handle, number, words.ctypes.data)
         return int.from_bytes(words.tobytes(), "little")
 
+    def use_memory(self, memory: np.ndarray) -> None:
+        """Serve the memory port from these bytes (uint8, whole words), in place."""
+        self._memory = memory  # kept alive
+        self._library.model_memory(self._handle, memory.ctypes.data, len(memory))
+
+    @property
+    def stray_writes(self) -> int:
+        """Writes behind the end of the memory."""
+        return self._library.model_stray(self._handle)
+
+    def start_wave(self, path: str | os.PathLike, first: int, last: int) -> None:
+        """Write clocks `first` to `last` - 1, counted from now, to a file."""
+        self._library.model_wave(self._handle, os.fsencode(path), first, last)
+
+    def end_wave(self) -> None:
+        """Close the file of `start_wave`."""
+        self._library.model_wave_end(self._handle)
+
     def run(
         self,
         beats: Mapping[str, np.ndarray],
@@ -131,8 +174,13 @@ class Model:
         seed: int = 1,
         max_cycles: int | None = None,
         quiet: int = 256,
+        patience: int = _FOREVER,
+        all_sent: bool = False,
+        any_full: bool = False,
     ) -> Run:
         """Send beats and collect what comes, until nothing has moved for `quiet` clocks.
+
+        A later run goes on where this one stopped: beats under way stay so.
 
         Parameters
         ----------
@@ -148,6 +196,10 @@ class Model:
             Stop after so many clocks whatever happens; by default far above what stalls cost.
         quiet : int
             Clocks, with every output ready, in which nothing is left to send and nothing comes.
+        patience : int
+            Stop after so many clocks without a transfer.
+        all_sent, any_full : bool
+            Stop when all beats are taken; when an output has as many as it may keep, unless 0.
         """
         sent = {
             port.name: _beats(port, beats.get(port.name, np.zeros((0, port.words), np.uint32)))
@@ -173,6 +225,9 @@ class Model:
         arguments = _RunArguments(
             max_cycles=max_cycles,
             quiet=quiet,
+            patience=patience,
+            all_sent=all_sent,
+            any_full=any_full,
             seed=seed,
             beats=ctypes.addressof(tables[0]),
             count=count.ctypes.data,

@@ -13,7 +13,7 @@ from amaranth.lib.wiring import In
 
 from kit.packing import pack, unpack
 from minmip.hw.build import verilog
-from minmip.sim.runners.verilator import Model, Port, Run, Traffic
+from minmip.sim.runners.verilator import Design, Model, Port, Run, Traffic
 
 __all__ = ["TRAFFIC", "VerilatedBlock", "assert_columns_equal", "find_member", "stream_ports"]
 
@@ -66,13 +66,14 @@ class VerilatedBlock:
 
     def __init__(self, block, name: str, platform=None, *, extra: str = ""):
         self.inputs, self.outputs, ports, probes = stream_ports(block)
+        source = verilog(block, name, platform) + extra
         self.model = Model(
-            verilog(block, name, platform) + extra,
-            name,
+            Design.of(source, name),
             [Port(stream_name, Shape.cast(s).width) for stream_name, s in self.inputs.items()],
             [Port(stream_name, Shape.cast(s).width) for stream_name, s in self.outputs.items()],
             [Port(port, width) for port, width in ports.items()],
             [Port(port, width) for port, width in probes.items()],
+            clocked="  input clk;" in source,
         )
         self.model.reset()
 
