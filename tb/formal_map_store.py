@@ -72,6 +72,7 @@ class AnswersFit(Spec):
             Assert(requests.more + requests.free == 0),
             Assert((used >= 0) & (used <= 2) & (port.valid | (used <= 1))),
             Assert((requests.write.addr - requests.read.addr - used)[0] == 0),
+            Assert(requests.vacant == ~requests.o.valid),
         ]
         for n in range(block.clients):
             queue, i = block.answers[n], block.i[n]
@@ -88,6 +89,7 @@ class AnswersFit(Spec):
                 Assert(~block.credits[n].ready | (free >= 0)),
                 Assert((used >= 0) & (used <= queue.depth)),
                 Assert(queue.o.valid | (used <= 1)),
+                Assert(queue.vacant == ~queue.o.valid),
                 Assert(~(queue.i.valid & (used == queue.depth))),  # no overflow
             ]
 
@@ -116,6 +118,7 @@ class ClearCounts(StreamContract):
             Assert((asked >= 0) & (block.words.more >= -1)),
             Assert(block.words.more + block.words.free == 0),
             Assert(block.words.more <= 1),
+            Assert(block.words.vacant == ~block.words.o.valid),
             Assert(~block.o.valid | (unheard == 0)),
         ]
 

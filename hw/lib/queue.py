@@ -26,7 +26,7 @@ class Queue(wiring.Component):
 
     Attributes
     ----------
-    more, free : Signal
+    more, free, vacant : Signal
     rows : Memory
     write, read
         The state that proofs look at: counters, the rows and their two ports.
@@ -49,6 +49,8 @@ class Queue(wiring.Component):
         # Beats in the rows and free rows, each less one: the signs say "empty" and "full".
         self.more = Signal(range(-1, depth), init=-1)
         self.free = Signal(range(-1, depth), init=depth - 1)
+        # The opposite of o.valid, for the counters alone: o.valid has the whole payload to enable.
+        self.vacant = Signal(init=1)
         # Unasked, Yosys makes a block RAM with a slow output of 64 rows and their register.
         self.rows = Memory(shape=shape, depth=depth, init=[], attrs={"ram_style": "distributed"})
         self.write, self.read = self.rows.write_port(), self.rows.read_port(domain="comb")
@@ -59,13 +61,11 @@ class Queue(wiring.Component):
         m.submodules.rows = self.rows
         write, read = self.write, self.read
         push, pop, go = Signal(), Signal(), Signal()
-        # The opposite of o.valid, for the counters alone: o.valid has the whole payload to enable.
-        vacant = Signal(init=1)
         m.d.comb += [
             self.i.ready.eq(1 if self.never_full else ~self.free[-1]),
             push.eq(self.i.valid & self.i.ready),
             go.eq(~self.o.valid | self.o.ready),
-            pop.eq(~self.more[-1] & (vacant | self.o.ready)),
+            pop.eq(~self.more[-1] & (self.vacant | self.o.ready)),
             # A free row may be written with anything, until a beat moves the address on.
             write.en.eq(push if self.never_full else self.i.ready),
             write.data.eq(self.i.payload),
@@ -74,8 +74,8 @@ class Queue(wiring.Component):
             m.d.sync += write.addr.eq(write.addr + 1)
         with m.If(pop):
             m.d.sync += read.addr.eq(read.addr + 1)
-        with m.If(vacant | self.o.ready):
-            m.d.sync += vacant.eq(self.more[-1])
+        with m.If(self.vacant | self.o.ready):
+            m.d.sync += self.vacant.eq(self.more[-1])
         with m.If(push != pop):
             m.d.sync += self.more.eq(self.more + Mux(push, 1, -1))
             if not self.never_full:

@@ -80,6 +80,7 @@ class QueueBeats(WatchedBeat):
             Assert(self.inside == used + o.valid),
             Assert((queue.write.addr - queue.read.addr - used)[: len(queue.read.addr)] == 0),
             Assert(o.valid | (used <= 1)),
+            Assert(queue.vacant == ~o.valid),
             self.probe.addr.eq(queue.read.addr + self.ahead - o.valid),
         ]
         with m.If(self.watched & ~(o.valid & (self.ahead == 0))):
@@ -127,6 +128,7 @@ class Credits(Spec):
             Assert(free + flying + used + queue.o.valid == block.credits.places),
             Assert(~block.i.ready | (free != 0)),
             Assert(queue.o.valid | (used <= 1)),
+            Assert(queue.vacant == ~queue.o.valid),
             Assert((used >= 0) & (used <= queue.depth)),
             Assert(~(block.datapath.o_valid & (used == queue.depth))),  # no overflow
         ]
