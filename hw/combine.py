@@ -1,0 +1,166 @@
+"""Combine: texels of a beat on one byte are merged, those in one word leave together (spec 03)."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal, unsigned
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from minmip.hw.beats import footprint_beat, word_beat
+from minmip.hw.config import UnitConfig
+from minmip.hw.lib.side_buffer import SideBuffer
+from minmip.hw.shapes import SLICE_BITS, TEXEL_BITS, MemoryOp
+from minmip.hw.texel_groups import TexelGroups, lane_pairs
+from minmip.hw.word_expand import WordExpand, select, texel_group
+
+__all__ = ["Combine"]
+
+REGION_USED, MIN_MIP, MAX_MIP = 1, 2, 3
+"""Linked types. MipRegionUsed has a map of several mips, the others have one."""
+HEAD = ("context", "code", "flush", "tag", "last")
+"""What goes through unchanged."""
+
+
+def _side(cfg: UnitConfig) -> data.StructLayout:
+    """What waits while the texels are grouped; `mip` is the map's."""
+    head = {name: footprint_beat(cfg)[name].shape for name in HEAD}
+    lane = data.StructLayout(
+        {
+            "mip": unsigned(4),
+            "slice": unsigned(SLICE_BITS),
+            "x": data.ArrayLayout(unsigned(TEXEL_BITS), 2),
+            "y": data.ArrayLayout(unsigned(TEXEL_BITS), 2),
+            "value": unsigned(8),
+        }
+    )
+    return data.StructLayout(head | {"op": MemoryOp, "lane": data.ArrayLayout(lane, cfg.lanes)})
+
+
+class Combine(wiring.Component):
+    """Make byte writes of the texels of a beat: MIN, MAX or OR of the values that meet in a byte
+    (spec 03 "Combine").
+
+    A memory word is a part of one row of texels, in LINEAR and in 256B_S. The texels leave in
+    groups, one per clock (`TexelGroups`): the first lane with a texel that has not left leads, and
+    all texels in its words go with it. A beat whose texels lie in the four words of one lane takes
+    one clock; lanes in different places take one clock each. The next beat follows without a
+    bubble. A beat with no texel to write passes as one beat without words.
+
+    Latency 10 + lanes. In order. `i.ready` is a register; a stall of the output reaches the
+    registers behind the groups' queue in one clock.
+
+    Parameters
+    ----------
+    cfg : UnitConfig
+        `word_bytes`: 4, 8 or 16, so that a word is one row of a block of 16 texels or part of it.
+
+    Members
+    -------
+    i : In(stream.Signature(footprint_beat(cfg)))
+        Lanes of refused quads and flushes are not `active`.
+    o : Out(stream.Signature(word_beat(cfg)))
+        `x` and `y` are the leader's texels. Data bytes without their mask bit hold anything, and
+        so do place and `op` of a beat without words.
+    """
+
+    i: stream.Interface
+    o: stream.Interface
+
+    def __init__(self, cfg: UnitConfig):
+        if cfg.word_bytes > 16:
+            raise ValueError(f"word_bytes must be 4, 8 or 16, not {cfg.word_bytes}")
+        self.cfg = cfg
+        self.groups = SideBuffer(TexelGroups(cfg), _side(cfg))
+        self.expand = WordExpand(cfg)
+        self.latency = self.groups.latency + 1 + self.expand.latency
+        super().__init__(
+            {
+                "i": In(stream.Signature(footprint_beat(cfg))),
+                "o": Out(stream.Signature(word_beat(cfg))),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.groups = self.groups
+        m.submodules.expand = expand = self.expand
+        self._feed(m)
+        self._issue(m)
+        wiring.connect(m, expand.o, wiring.flipped(self.o))
+        return m
+
+    def _feed(self, m: Module) -> None:
+        """Hand each part of a beat to those who need it."""
+        beat, into = self.i.payload, self.groups.i
+        request, side = into.payload.beat, into.payload.side
+        m.d.comb += [into.valid.eq(self.i.valid), self.i.ready.eq(into.ready)]
+        m.d.comb += [side[name].eq(beat[name]) for name in HEAD]
+        m.d.comb += request.descending.eq(beat.linked == MAX_MIP)
+        with m.Switch(beat.linked):
+            with m.Case(MIN_MIP):
+                m.d.comb += side.op.eq(MemoryOp.MIN)
+            with m.Case(MAX_MIP):
+                m.d.comb += side.op.eq(MemoryOp.MAX)
+            with m.Default():
+                m.d.comb += side.op.eq(MemoryOp.OR)
+        for n in range(self.cfg.lanes):
+            lane = beat.lane[n]
+            x, y = lane.axis[0], lane.axis[1]
+            mip = Mux(beat.linked == REGION_USED, lane.mip, 0)
+            for part in (request.lane[n], side.lane[n]):
+                m.d.comb += [
+                    part.mip.eq(mip),
+                    part.slice.eq(lane.slice),
+                    part.x.eq(x.texel),
+                    part.y.eq(y.texel),
+                    part.value.eq(lane.value),
+                ]
+            m.d.comb += [
+                request.lane[n].live.eq(beat.active[n] & beat.linked.any()),
+                request.lane[n].x_touched.eq(x.touched),
+                request.lane[n].y_touched.eq(y.touched),
+            ]
+
+    def _issue(self, m: Module) -> None:
+        """Send the groups of a beat, one per clock, from a register that moves with `expand`."""
+        lanes = range(self.cfg.lanes)
+        buffer, go = self.groups.o, self.expand.i.ready
+        groups, side = buffer.payload.beat, buffer.payload.side
+        later = Signal()  # a group of the beat has left already
+        next_leader, next_others = Signal.like(groups.first), Signal.like(groups.others)
+        leader, others = Signal.like(groups.first), Signal.like(groups.others)
+        m.d.comb += [
+            leader.eq(Mux(later, next_leader, groups.first)),
+            others.eq(Mux(later, next_others, groups.others)),
+            buffer.ready.eq(go & ~others.any()),
+        ]
+        with m.If(go & buffer.valid):
+            nearest = Cat(others[n] & ~others[:n].any() for n in lanes)
+            m.d.sync += [
+                later.eq(others.any()),
+                next_leader.eq(nearest),
+                next_others.eq(others & ~nearest),
+            ]
+
+        group = Signal(texel_group(self.cfg), reset_less=True)
+        valid = Signal()
+        m.d.comb += [self.expand.i.payload.eq(group), self.expand.i.valid.eq(valid)]
+        pairs = lane_pairs(self.cfg)
+        with m.If(go):
+            m.d.sync += [
+                valid.eq(buffer.valid),
+                group.rank.eq(groups.rank),
+                group.head.op.eq(side.op),
+                *(group.head[name].eq(side[name]) for name in HEAD),
+                group.head.last.eq(side.last & ~others.any()),
+            ]
+            for name in ("mip", "slice", "x", "y"):
+                m.d.sync += group.head[name].eq(select(leader, [lane[name] for lane in side.lane]))
+            for n in lanes:
+                # Lanes before the leader have left.
+                from_leader = [groups.pair[pairs.index((lead, n))] for lead in range(n + 1)]
+                for name in ("joins", "second_row", "second_column"):
+                    given = select(leader[: n + 1], [pair[name] for pair in from_leader])
+                    m.d.sync += group.lane[n][name].eq(given)
+                m.d.sync += group.lane[n].value.eq(side.lane[n].value)
+                for column in range(2):
+                    byte = side.lane[n].x[column][: self.cfg.word_log2]
+                    m.d.sync += group.lane[n].byte[column].eq(byte)
