@@ -6,7 +6,6 @@ the `lanes` of a quad that go through the unit in one clock; `first_lane` says w
 
 from amaranth.hdl import signed, unsigned
 from amaranth.lib import data
-from amaranth.utils import ceil_log2
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.shapes import (
@@ -17,6 +16,7 @@ from minmip.hw.shapes import (
     SLICE_BITS,
     TEXEL_BITS,
     MemoryOp,
+    context_index,
     control,
 )
 
@@ -48,11 +48,6 @@ LOD = signed(16)
 """S7.8: a level in 1/256."""
 WORDS = 4
 """Memory words that a beat may touch: two rows of texels, each on both sides of a word's edge."""
-
-
-def context_index(cfg: UnitConfig):
-    """Number of a held descriptor pair, its *context*."""
-    return unsigned(ceil_log2(cfg.descriptor_entries))
 
 
 def control_fields(cfg: UnitConfig, *names: str) -> data.StructLayout:

@@ -27,14 +27,17 @@ from minmip.hw.shapes import BLOCK_BITS, CODE_BITS, SIZE_BITS, TEXEL_BITS, contr
 
 __all__ = ["ControlStore", "stored_control"]
 
+NOT_STORED = ("entry", "fresh", "tag")
+"""Fields of `control` that belong to the request."""
+
 SLOPE_TIMES_2 = (5, 6, 8, 10, 16, 32, 64, 128)
 OFFSET_256 = (64, 32, 16, 8, 4, 2, 0, 0)
 CODE_GATHER, CODE_OUTSIDE = 4, 31
 
 
 def stored_control(cfg: UnitConfig) -> data.StructLayout:
-    """`control` without the tag, and `gather_code`, the code of a request with the gather flag."""
-    members = {name: field.shape for name, field in control(cfg) if name != "tag"}
+    """What `control` says of a pair, and `gather_code`, the code of a request to gather."""
+    members = {name: field.shape for name, field in control(cfg) if name not in NOT_STORED}
     return data.StructLayout(members | {"gather_code": unsigned(CODE_BITS)})
 
 

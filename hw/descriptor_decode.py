@@ -1,19 +1,18 @@
 """Descriptor decode: T# and S# words to a control struct and an error code (spec 01)."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, unsigned
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import ceil_log2
 
 from minmip.hw.config import UnitConfig
-from minmip.hw.control_store import ControlStore
+from minmip.hw.control_store import NOT_STORED, ControlStore
 from minmip.hw.descriptor_match import DescriptorMatch
 from minmip.hw.descriptor_words import key_bits, key_layout
 from minmip.hw.lib.credit_counter import CreditCounter
 from minmip.hw.lib.delay import delay
 from minmip.hw.lib.queue import Queue
-from minmip.hw.shapes import BLOCK_BITS, TAG_BITS, control, descriptor_request
+from minmip.hw.shapes import BLOCK_BITS, TAG_BITS, context_index, control, descriptor_request
 
 __all__ = ["DescriptorDecode"]
 
@@ -80,10 +79,9 @@ class DescriptorDecode(wiring.Component):
         m.submodules.store = store = self.store
         side = data.StructLayout({"offset": 1, "gather": 1, "tag": TAG_BITS})
         row = data.StructLayout({"key": key_layout(self.cfg), "side": side})
-        index = unsigned(ceil_log2(self.cfg.descriptor_entries))
         m.submodules.ring = ring = Memory(shape=row, depth=self.rows, init=[])
         m.submodules.free = free = CreditCounter(self.rows)
-        answer = data.StructLayout({"entry": index, "side": side})
+        answer = data.StructLayout({"entry": context_index(self.cfg), "fresh": 1, "side": side})
         m.submodules.answers = answers = Queue(answer, self.rows, never_full=True)
         write, read = ring.write_port(), ring.read_port(domain="comb")
 
@@ -126,6 +124,7 @@ class DescriptorDecode(wiring.Component):
             match.used.eq(hit),
             answers.i.valid.eq(hit),
             answers.i.payload.entry.eq(match.entry),
+            answers.i.payload.fresh.eq(self._fresh(m, hit, match, store)),
             answers.i.payload.side.eq(delay(m, request.side, match.latency, name="side")),
         ]
         with m.If(hit):
@@ -153,6 +152,16 @@ class DescriptorDecode(wiring.Component):
         self._answer(m, answers.o, store)
         return m
 
+    def _fresh(self, m, hit, match, store):
+        """Whether no request has hit the entry found now since it was filled."""
+        fresh = Signal(self.cfg.descriptor_entries)
+        for entry, bit in enumerate(fresh):
+            with m.If(hit & (match.entry == entry)):
+                m.d.sync += bit.eq(0)
+            with m.If(store.done & (store.write_entry == entry)):
+                m.d.sync += bit.eq(1)
+        return fresh.bit_select(match.entry, 1)
+
     def _watch_memory(self, m, match, store):
         """Pass the memory's bounds on, and drop all entries when they change."""
         bounds = Cat(self.memory_base, self.memory_limit)
@@ -178,9 +187,11 @@ class DescriptorDecode(wiring.Component):
             self.o.valid.eq(answer.valid),
             answer.ready.eq(self.o.ready),
             self.o.payload.tag.eq(answer.payload.side.tag),
+            self.o.payload.entry.eq(answer.payload.entry),
+            self.o.payload.fresh.eq(answer.payload.fresh),
         ]
         for name, _ in control(self.cfg):
-            if name not in ("code", "tag"):
+            if name not in ("code", *NOT_STORED):
                 m.d.comb += self.o.payload[name].eq(held[name])
         side = answer.payload.side
         code = Mux(side.gather, held.gather_code, held.code)

@@ -5,6 +5,7 @@ Every payload carries a `tag`, handed on unchanged, so that answers find their r
 
 from amaranth.hdl import signed, unsigned
 from amaranth.lib import data, enum
+from amaranth.utils import ceil_log2
 
 from minmip.hw.config import UnitConfig
 
@@ -25,6 +26,7 @@ __all__ = [
     "address_result",
     "clear_request",
     "clear_result",
+    "context_index",
     "control",
     "coordinate_request",
     "coordinate_result",
@@ -284,11 +286,17 @@ def descriptor_request() -> data.StructLayout:
     )
 
 
+def context_index(cfg: UnitConfig):
+    """Number of a held descriptor pair, its *context*."""
+    return unsigned(ceil_log2(cfg.descriptor_entries))
+
+
 def control(cfg: UnitConfig) -> data.StructLayout:
     """A decoded descriptor pair, with what every later block needs of it.
 
-    `code` is the error code; unless it is 0 the other fields but `tag` mean nothing. `linked` is
-    the linked type, 0 for a plain texture.
+    `code` is the error code; unless it is 0 the other fields but `tag`, `entry` and `fresh` mean
+    nothing. `entry` is the place where the pair is held; `fresh` marks the first answer since the
+    pair came there. `linked` is the linked type, 0 for a plain texture.
 
     The paired texture: `size` and `view_size` (of mip 0 and of the view's first mip; 1 on axes not
     in use), log2 `scale` to the map, coordinate `axes` (1 to 3), slices and levels of the view,
@@ -309,6 +317,8 @@ def control(cfg: UnitConfig) -> data.StructLayout:
     return data.StructLayout(
         {
             "code": unsigned(CODE_BITS),
+            "entry": context_index(cfg),
+            "fresh": unsigned(1),
             "linked": unsigned(3),
             "axes": unsigned(2),
             "is_array": unsigned(1),

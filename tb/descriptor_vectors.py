@@ -9,6 +9,9 @@ from kit.vlib import assert_columns_equal
 from random_descriptors import image_words, sampler_words
 
 from minmip.hw.config import EVERYTHING, UnitConfig
+from minmip.hw.descriptor_words import S_FIELDS as KEY_S_FIELDS
+from minmip.hw.descriptor_words import T_FIELDS as KEY_T_FIELDS
+from minmip.hw.descriptor_words import key_layout
 from minmip.sim.descriptor_words import S_FIELDS, S_WORDS, T_FIELDS, T_WORDS, pack, unpack
 from minmip.sim.golden.descriptor import decode_image, decode_sampler, legality
 from minmip.sim.golden.lod import anisotropic
@@ -174,6 +177,50 @@ def edge_maps(memory_base: int, memory_bytes: int) -> tuple[Pairs, np.ndarray]:
     return Pairs(np.stack(images), np.repeat(sampler[None], len(images), axis=0)), np.array(codes)
 
 
+def pair_keys(pairs: Pairs, config: UnitConfig) -> list[bytes]:
+    """What tells pairs apart: the bits that have an effect."""
+    masks = []
+    for table, words in ((KEY_T_FIELDS, 8), (KEY_S_FIELDS, 4)):
+        used = sum(
+            ((1 << width) - 1) << low
+            for name, (low, width) in table.items()
+            if name in key_layout(config).members
+        )
+        masks.append(np.frombuffer(used.to_bytes(4 * words, "little"), "<u4"))
+    kept = np.concatenate([pairs.image & masks[0], pairs.sampler & masks[1]], axis=1)
+    return [row.tobytes() for row in kept]
+
+
+class HeldPairs:
+    """Which entry answers a request, in plain Python: the least recently used one is replaced."""
+
+    def __init__(self, config: UnitConfig):
+        self.config = config
+        self.reset()
+
+    def reset(self):
+        self.order = list(range(self.config.descriptor_entries))  # least recently used first
+        self.drop()
+
+    def drop(self):
+        """All pairs are decoded anew."""
+        self.keys: list[bytes | None] = [None] * self.config.descriptor_entries
+
+    def answers(self, pairs: Pairs, index: np.ndarray) -> dict:
+        """Columns `entry` and `fresh` of the answers to requests."""
+        keys = pair_keys(pairs, self.config)
+        found = []
+        for key in (keys[row] for row in index.tolist()):
+            fresh = key not in self.keys
+            entry = self.order[0] if fresh else self.keys.index(key)
+            self.keys[entry] = key
+            self.order.remove(entry)
+            self.order.append(entry)
+            found.append((entry, fresh))
+        entry, fresh = np.array(found).T
+        return {"entry": entry, "fresh": fresh}
+
+
 def request_columns(pairs: Pairs, index: np.ndarray, flags: np.ndarray) -> dict:
     """Columns of `descriptor_request` for pairs by index, with flags as in a trace."""
     return {
@@ -249,12 +296,14 @@ def golden_codes(
     return legality(image.take(index), sampler.take(index), flags)
 
 
-def assert_control_equal(actual: dict, control: dict, index: np.ndarray, codes: np.ndarray) -> int:
-    """Compare answers with `golden_control` and `golden_codes`; return the legal ones compared."""
-    assert_columns_equal(
-        {"code": actual["code"], "tag": actual["tag"]},
-        {"code": codes, "tag": np.arange(len(index)) & 255},
-    )
+def assert_control_equal(
+    actual: dict, control: dict, index: np.ndarray, codes: np.ndarray, held: dict
+) -> int:
+    """Compare answers with `golden_control`, `golden_codes` and `HeldPairs.answers`.
+
+    Return the number of legal ones.
+    """
+    assert_columns_equal(actual, {"code": codes, "tag": np.arange(len(index)) & 255} | held)
     legal = np.flatnonzero(codes == 0)
     rows = index[legal]
     linked = control["linked"][rows] > 0

@@ -134,6 +134,8 @@ def _read(words: np.ndarray, leaf: Leaf) -> np.ndarray:
         pair = words[:, first + n] | words[:, first + n + 1] << np.uint64(32)
         rest = min(32, width - 32 * n)
         pieces.append(pair >> np.uint64(shift) & np.uint64((1 << rest) - 1))
+    if width == 0:
+        return np.zeros(len(words), np.int64)
     if width > 64:
         return np.stack(pieces, axis=1).astype(np.uint32)
     value = pieces[0] if len(pieces) == 1 else pieces[0] | pieces[1] << np.uint64(32)
