@@ -41,6 +41,8 @@ BLOCKS: dict[str, Callable] = {
     "quad_front": _block("quad_front:QuadFront"),
     "lane_split": _block("lane_split:LaneSplit"),
     "lod": _block("lod:LodUnit"),
+    "lane_lod": _block("lane_lod:LaneLod"),
+    "mip_choice": _block("mip_choice:MipChoice"),
     "tap_walker": _block("tap_walker:TapWalker"),
     "coordinate": _block("coordinate:CoordinateUnit"),
     "rescale": _block("rescale:RescaleUnit"),
