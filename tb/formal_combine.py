@@ -1,0 +1,55 @@
+"""Proofs of the combine stage and of the addresses of words, in a small configuration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kit.formal import Proof, StreamContract, ValidLatency
+from kit.side import SideContract
+
+from minmip.hw.combine import Combine
+from minmip.hw.config import SMALL
+from minmip.hw.texel_groups import TexelGroups
+from minmip.hw.word_addresses import WordAddressDatapath, WordAddresses
+
+__all__ = ["proofs"]
+
+CONFIG = replace(SMALL, lanes=2, word_bytes=4)
+
+
+def addresses_contract() -> SideContract:
+    block = WordAddresses(CONFIG)
+    return SideContract(block, block.buffer)
+
+
+def proofs() -> list[Proof]:
+    made = []
+    for name, block, contract, datapath in (
+        ("combine", Combine(CONFIG), lambda: StreamContract(Combine(CONFIG)), TexelGroups),
+        ("word_addresses", WordAddresses(CONFIG), addresses_contract, WordAddressDatapath),
+    ):
+        clocks = datapath(CONFIG).latency
+        made += [
+            Proof(
+                block=name,
+                name="contract",
+                says="valid and payload of every output stay until the transfer",
+                make=contract,
+            ),
+            Proof(
+                block=name,
+                name="offers",
+                says="every output is offered without waiting for ready",
+                make=contract,
+                mode="cover",
+                depth=block.latency + 6,
+            ),
+            Proof(
+                block=name,
+                name="valid",
+                says=f"o_valid of {datapath.__name__} is i_valid of {clocks} clocks ago",
+                make=lambda datapath=datapath: ValidLatency(datapath(CONFIG)),
+                depth=clocks + 1,
+            ),
+        ]
+    return made

@@ -1,0 +1,132 @@
+# amaranth: UnusedElaboratable=no
+"""Addresses of the words of a beat against `sim.golden.address`.
+
+MINMIP_LONG=1 sends 50 times the beats; MINMIP_FIRST_SEED (default 1) is printed on a failure.
+"""
+
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from kit.cocotb_bench import run_cocotb
+from kit.mutants import planted
+from kit.stream import simulate
+from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from mutants.word_addresses import MUTANTS
+
+from minmip.hw.config import FULL, SMALL
+from minmip.hw.word_addresses import WordAddresses
+from minmip.sim.golden.address import map_layout, texel_address
+
+LONG = bool(os.environ.get("MINMIP_LONG"))
+SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
+CONFIGS = {
+    "4 bytes": replace(SMALL, word_bytes=4),
+    "16 bytes": FULL,
+    "8 bytes, linear": replace(FULL, word_bytes=8, swizzle_modes=frozenset({0})),
+    "swizzled": replace(FULL, swizzle_modes=frozenset({1})),
+}
+HEAD = {"code": 32, "flush": 2, "tag": 65536, "last": 2, "op": 4}
+
+
+def random_maps(rng, count, cfg):
+    """Flat maps of any size up to the largest: layout, size, mips."""
+    sides = np.minimum(2.0 ** rng.uniform(0, 14.01, (count, 2)), 16384)
+    size = np.concatenate([sides, np.ones((count, 1))], 1).astype(np.int64)
+    size[:, :2] = np.where(rng.random((count, 2)) < 0.2, 16384 - size[:, :2] % 3, size[:, :2])
+    longest = np.log2(size[:, :2].max(1)).astype(np.int64) + 1
+    mips = 1 + rng.integers(0, 1 << 30, count) % longest
+    sw_mode = rng.choice(np.array(sorted(cfg.swizzle_modes)), count)
+    base = rng.integers(0, 1 << 40, count) << 8
+    return map_layout(sw_mode, base, size, mips, np.zeros(count, bool)), size, mips
+
+
+def random_beats(rng, count, cfg):
+    """(input columns, golden output): any words of random maps, half of them on a border."""
+    maps = max(1, count // 64)
+    layout, size, mips = random_maps(rng, maps, cfg)
+    row = rng.integers(0, maps, count)
+    mip = rng.integers(0, 1 << 30, count) % mips[row]
+    last = np.maximum(1, size[row, :2] >> mip[:, None])[..., None] - 1
+    inside = rng.integers(0, 1 << 30, (count, 2, 2)) % (last + 1)
+    texel = np.choose(rng.integers(0, 4, inside.shape), [inside, inside, last, 0])
+    x, y = texel[:, 0], texel[:, 1]
+    slice_ = rng.integers(0, 8192, count)
+    head = {name: rng.integers(0, limit, count) for name, limit in HEAD.items()}
+    head["context"] = rng.integers(0, cfg.descriptor_entries, count)
+    word = {
+        "valid": rng.integers(0, 2, (count, 4)),
+        "mask": rng.integers(0, 1 << cfg.word_bytes, (count, 4)),
+        "data": rng.integers(0, 256, (count, 4, cfg.word_bytes)),
+    }
+    columns = layout.pitch[:, 0] >> np.where(layout.swizzled, 4, 8)
+    control = {
+        "base": layout.base >> 8,
+        "columns": columns - 1,
+        "chain": layout.chain_bytes >> 8,
+        "mip_offset": layout.offset >> 8,
+        "swizzled": layout.swizzled,
+    }
+    beats = {
+        "beat": head | {"mip": mip, "slice": slice_, "x": x, "y": y, "word": word},
+        "control": {name: column[row] for name, column in control.items()},
+    }
+    address = [
+        texel_address(layout, row, mip, x[:, word & 1], y[:, word >> 1], slice_)
+        for word in range(4)
+    ]
+    address = (np.stack(address, 1) & (1 << 48) - 1) >> cfg.word_log2
+    return beats, head | {"word": word | {"address": address}}
+
+
+@pytest.fixture(scope="module", params=CONFIGS)
+def unit(request):
+    """The Verilated block, and its parameters."""
+    cfg = CONFIGS[request.param]
+    return VerilatedBlock(WordAddresses(cfg), "word_addresses"), cfg
+
+
+def check(unit, beats, traffic="full", seed=1):
+    sent, wanted = beats
+    result, run = unit[0].run({"i": sent}, len(wanted["tag"]), traffic=traffic, seed=seed)
+    assert_columns_equal(result["o"], wanted)
+    return run
+
+
+def test_random(unit):
+    for seed in range(SEED, SEED + (50 if LONG else 1)):
+        print("seed", seed)
+        run = check(unit, random_beats(np.random.default_rng(seed), 20_000, unit[1]))
+        assert run.cycles < 20_000 + 300  # one beat per clock
+        assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == 10
+
+
+@pytest.mark.parametrize("traffic", TRAFFIC)
+def test_traffic(unit, traffic):
+    count = 300 if traffic == "long stalls" else 2000
+    check(unit, random_beats(np.random.default_rng(2), count, unit[1]), traffic, seed=3)
+
+
+def simulated(traffic="full"):
+    """A few beats in Amaranth's simulator."""
+    cfg = CONFIGS["4 bytes"]
+    sent, wanted = random_beats(np.random.default_rng(4), 300, cfg)
+    result = simulate(WordAddresses(cfg), {"i": sent}, 300, traffic=traffic)
+    assert_columns_equal(result["o"], wanted)
+
+
+def test_pysim():
+    simulated("both")
+
+
+def test_cocotb():
+    cfg = CONFIGS["4 bytes"]
+    sent, wanted = random_beats(np.random.default_rng(5), 150, cfg)
+    run_cocotb(WordAddresses(cfg), "word_addresses", {"i": sent}, {"o": wanted})
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_mutant(mutant):
+    with planted(mutant), pytest.raises(AssertionError, match="differ"):
+        simulated()
