@@ -35,6 +35,8 @@ class AxisDatapath(wiring.Component):
     line : bool
         Build the tap offset. Without it `major` and the step are ignored: volumes are never
         anisotropic.
+    size_after : int
+        Clocks from the request to its `size`, which is needed late, 0 to 17.
 
     Members
     -------
@@ -56,8 +58,9 @@ class AxisDatapath(wiring.Component):
     texel_at = position_at + TexelPosition.latency
     latency = texel_at + 1 + AddressMode.latency
 
-    def __init__(self, *, line: bool):
+    def __init__(self, *, line: bool, size_after: int = 0):
         self.line = line
+        self.size_after = size_after
         super().__init__()
 
     def elaborate(self, platform):
@@ -96,7 +99,7 @@ class AxisDatapath(wiring.Component):
         else:
             m.d.comb += reduction.i.eq(Cat(Const(0, 5), coordinate.magnitude))
 
-        size_q = delay(m, self.i.size, self.position_at, name="size")
+        size_q = delay(m, self.i.size, self.position_at - self.size_after, name="size")
         linear_q = delay(m, self.i.linear, self.position_at, name="linear")
         m.d.comb += [
             position.magnitude.eq(reduction.o),
@@ -139,6 +142,8 @@ class CoordinateDatapath(wiring.Component):
     ----------
     cfg : UnitConfig
         `axes`: 2 or 3. Axis 2 has no tap offset.
+    size_after : int
+        Clocks from a request to its sizes, as for `AxisDatapath`.
 
     Members
     -------
@@ -149,9 +154,10 @@ class CoordinateDatapath(wiring.Component):
     o_valid : Out(1)
     """
 
-    def __init__(self, cfg: UnitConfig):
+    def __init__(self, cfg: UnitConfig, *, size_after: int = 0):
         self.cfg = cfg
-        self.axes = [AxisDatapath(line=axis < 2) for axis in range(cfg.axes)]
+        self.size_after = size_after
+        self.axes = [AxisDatapath(line=axis < 2, size_after=size_after) for axis in range(cfg.axes)]
         self.latency = self.axes[0].latency
         super().__init__(
             {

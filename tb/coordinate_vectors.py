@@ -35,8 +35,8 @@ def coordinate_requests(rng: np.random.Generator, count: int, axes: int) -> dict
     taps_log2 = rng.choice(np.array([0, 0, 1, 2, 3, 4]), count)
     return {
         "axis": {
-            "coordinate": _coordinates(rng, size, kind),
-            "major": _majors(rng, size),
+            "coordinate": random_coordinates(rng, size, kind),
+            "major": random_majors(rng, size),
             "size": size,
             "mode": rng.integers(0, 8, shape),
             "linear": rng.integers(0, 2, shape),
@@ -107,7 +107,8 @@ def _nudged(rng, bits):
     return np.clip(bits + steps, 0, (1 << 32) - 1)
 
 
-def _coordinates(rng, size, kind):
+def random_coordinates(rng, size, kind):
+    """float32 patterns for grids of `size`, in the manner of `kind`, 0 to 8."""
     shape = size.shape
     sign = rng.choice([-1, 1], shape)
     half_steps = rng.integers(-512, 1024, shape) * size // rng.choice([1, 64], shape)
@@ -130,7 +131,8 @@ def _coordinates(rng, size, kind):
     )
 
 
-def _majors(rng, size):
+def random_majors(rng, size):
+    """float32 patterns of a component of the line, for grids of `size`."""
     shape = size.shape
     kind = rng.integers(0, 6, shape)
     plans = [

@@ -1,0 +1,62 @@
+"""Mutants of the footprint."""
+
+from kit.mutants import Mutant
+
+MUTANTS = [
+    Mutant(
+        "unused_axis_taken",
+        "footprint",
+        "control.axes <= axis",
+        "control.axes == axis",
+        "axes 1 and 2 of a 1D request are not in use",
+    ),
+    Mutant(
+        "grid_of_mip_0",
+        "footprint",
+        "rescale.i.mip.eq(lane.mip)",
+        "rescale.i.mip.eq(0)",
+        "each lane has the grid of its mip",
+    ),
+    Mutant(
+        "byte_too_early",
+        "footprint",
+        "self.latency - rescale.latency",
+        "self.latency - rescale.latency - 1",
+        "byte and texels belong to one beat",
+    ),
+    Mutant(
+        "depth_blends_like_width",
+        "footprint",
+        "lane.linear if axis < 2 else control.z_linear",
+        "lane.linear",
+        "the third axis has its own filter",
+    ),
+    Mutant(
+        "slice_not_moved",
+        "footprint",
+        "control.first_slice + operand",
+        "operand",
+        "slices count from the view's first",
+    ),
+    Mutant(
+        "slice_not_limited",
+        "footprint",
+        "Mux(beyond_q3, ",
+        "Mux(0, ",
+        "slices end with the view's last",
+    ),
+    Mutant(
+        "slice_of_2d",
+        "footprint",
+        "Mux(control.is_array, control.last_slice, control.first_slice)",
+        "control.last_slice",
+        "1D and 2D views have one slice",
+    ),
+    Mutant(
+        "truncate_lost",
+        "footprint",
+        "coordinate.i.truncate.eq(control.truncate)",
+        "coordinate.i.truncate.eq(0)",
+        "TRUNC_COORD floors",
+    ),
+]
