@@ -1,9 +1,10 @@
 """One byte of the memory port: MIN, MAX, OR or SET every clock, on the same byte too."""
 
-from amaranth.hdl import Cat, Module, Mux
+from amaranth.hdl import Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from minmip.hw import byte_op
 from minmip.hw.lib.delay import delay
 from minmip.hw.shapes import MemoryOp
 
@@ -88,45 +89,19 @@ class ByteLane(wiring.Component):
 
         # Decoded a clock early; OR with 0 leaves the byte as it is.
         op = Mux(self.enable, self.op, MemoryOp.OR)
-        rule = delay(m, _decode(op), 1, name="rule")
+        rule = delay(m, byte_op.decode(op), 1, name="rule")
         operand = delay(m, self.operand & self.enable.replicate(8), 1, name="operand")
 
         # Distance 2 and more.
         old = Mux(hit[1], result, Mux(found, carried, read))
-        wins = delay(m, _compare(rule, old, operand), 1, name="wins")
+        wins = delay(m, byte_op.compare(rule, old, operand), 1, name="wins")
         old = delay(m, old, 1, name="old")
 
         # Distance 1, the loop of one clock; without a hit the byte made above is set.
         loop = delay(m, hit[0], 1, name="loop")
-        loop_rule = delay(m, Mux(hit[0], rule, _decode(MemoryOp.SET)), 1, name="loop_rule")
+        loop_rule = delay(m, Mux(hit[0], rule, byte_op.decode(MemoryOp.SET)), 1, name="loop_rule")
         operand = delay(m, operand, 1, name="loop_operand")
-        new = Mux(loop, operand, _pick(wins, old, operand))
-        m.d.sync += result.eq(_pick(_compare(loop_rule, result, operand), result, new))
+        new = Mux(loop, operand, byte_op.pick(wins, old, operand))
+        wins = byte_op.compare(loop_rule, result, operand)
+        m.d.sync += result.eq(byte_op.pick(wins, result, new))
         return m
-
-
-def _decode(op):
-    """Say who wins: pairs of bits for the new byte below and above the old one, lower bit first.
-
-    00 leaves it to the comparison, 01 says no, 10 says yes. So MIN needs 00 and 01, MAX 01 and 00.
-    Both win for OR, which joins the two bytes; for SET just one of them, no matter which.
-    """
-    is_min, is_max = op == MemoryOp.MIN, op == MemoryOp.MAX
-    is_or, is_set = op == MemoryOp.OR, op == MemoryOp.SET
-    return Cat(is_max, is_or | is_set, is_min | is_set, is_or)
-
-
-def _compare(rule, old, new):
-    """Compare two bytes, each with a bit above of the rule: two signs of a difference."""
-    below = (Cat(new, rule[0]) - Cat(old, rule[1]))[-1]
-    above = (Cat(old, rule[2]) - Cat(new, rule[3]))[-1]
-    return Cat(below, above)
-
-
-def _pick(wins, old, new):
-    """Choose the new byte where one wins, the old one where none does, both joined where both do.
-
-    One look-up table per bit; made of gates, because a multiplexer becomes a clock enable.
-    """
-    below, above = wins[0].replicate(8), wins[1].replicate(8)
-    return (new & (below | above)) | (old & ~(below ^ above))

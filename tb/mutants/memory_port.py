@@ -40,7 +40,7 @@ MUTANTS = [
     ),
     Mutant(
         "or_is_min",
-        "byte_lane",
+        "byte_op",
         "is_min, is_max = op == MemoryOp.MIN, op == MemoryOp.MAX",
         "is_min, is_max = (op == MemoryOp.MIN) | (op == MemoryOp.OR), op == MemoryOp.MAX",
         "OR joins both bytes",
