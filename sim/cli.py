@@ -6,6 +6,7 @@ import errno
 import functools
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -23,11 +24,12 @@ def _one_sentence(command: Callable) -> Callable:
         # Imported late, so that --help and doctor answer at once and without the libraries.
         from minmip.sim.d3d12 import D3D12Error
         from minmip.sim.frontend import SceneError
+        from minmip.sim.runners.verilate import RunnerError
         from minmip.sim.trace import TraceError
 
         try:
             return command(*args, **kwargs)
-        except (D3D12Error, SceneError, TraceError) as error:
+        except (D3D12Error, RunnerError, SceneError, TraceError) as error:
             text = str(error)
         except OSError as error:
             text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
@@ -53,6 +55,62 @@ class _Pair(click.ParamType):
         if not (width.isdigit() and height.isdigit() and len(value) <= 24):
             self.fail(f"wanted two whole numbers such as 1920x1080, not {value!r}", param, ctx)
         return int(width), int(height)
+
+
+class _Clocks(click.ParamType):
+    """A span of clocks written 0:1000; the second is the first one left out."""
+
+    name = "FROM:TO"
+
+    def convert(self, value, param, ctx):
+        first, colon, last = value.partition(":")
+        numbers = colon and first.isascii() and last.isascii() and (first + last).isdigit()
+        if not (numbers and first and last and len(value) <= 30 and int(first) < int(last)):
+            self.fail(f"wanted two rising whole numbers such as 0:1000, not {value!r}", param, ctx)
+        return int(first), int(last)
+
+
+def _backend_options(command: Callable) -> Callable:
+    """Options that choose what runs the quads."""
+    for option in (
+        click.option("--wave-cycles", type=_Clocks(), help="Clocks of --wave. Default: 0:1000."),
+        click.option(
+            "--wave",
+            type=click.Path(path_type=Path, dir_okay=False),
+            help="Write waves of the unit's streams, .fst or .vcd (verilator).",
+        ),
+        click.option(
+            "--lanes",
+            type=click.Choice(["1", "2", "4"]),
+            help="Lanes per clock in place of the preset's.",
+        ),
+        click.option(
+            "--preset",
+            type=click.Choice(["small", "default", "full"]),
+            help="Build of the unit. Default: full; golden: everything of the specification.",
+        ),
+        click.option(
+            "--backend",
+            type=click.Choice(["golden", "pysim", "verilator"]),
+            default="golden",
+            show_default=True,
+            help="Golden model, or the gateware in Amaranth's simulator or Verilator.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _make_backend(backend, preset, lanes, wave, wave_cycles):
+    from minmip.sim.backends import make_backend
+
+    return make_backend(
+        backend,
+        preset=preset,
+        lanes=int(lanes) if lanes else None,
+        wave=wave,
+        wave_cycles=wave_cycles,
+    )
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -93,8 +151,9 @@ def main():
     show_default=True,
     help="Folder for pictures and summary.json.",
 )
+@_backend_options
 @_one_sentence
-def run(scene, size, frames, kind, region, aniso, save_trace, out):
+def run(scene, size, frames, kind, region, aniso, save_trace, out, **options):
     """Render a scene's quads and show what sampler-feedback hardware records for them."""
     from minmip.sim.job import run_job
 
@@ -106,6 +165,7 @@ def run(scene, size, frames, kind, region, aniso, save_trace, out):
         region=region,
         max_anisotropy=int(aniso),
         save_trace=save_trace,
+        backend=partial(_make_backend, **options),
         out=out,
         say=click.echo,
     )
@@ -114,35 +174,39 @@ def run(scene, size, frames, kind, region, aniso, save_trace, out):
 @main.command()
 @click.argument("trace_file", metavar="TRACE.npz", type=click.Path(path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Result file.")
-@click.option("--backend", type=click.Choice(["golden"]), default="golden", show_default=True)
 @click.option("--pattern", is_flag=True, help="Also write the sample pattern of plain requests.")
 @click.option("--check", is_flag=True, help="Compare with a golden run; exit 1 on a difference.")
+@_backend_options
 @_one_sentence
-def replay(trace_file, out, backend, pattern, check):
+def replay(trace_file, out, pattern, check, **options):
     """Run a trace file and write memory, error codes and answers."""
     from tqdm import tqdm
 
-    from minmip.sim import golden
-    from minmip.sim.compare import differences
+    from minmip.sim.backends import run_checked
     from minmip.sim.trace import Trace
 
     trace = Trace.load(trace_file)
     if not out.parent.is_dir():  # known before the run, not after it
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(out))
-    runs = {"golden": golden.run}
-    with tqdm(total=len(trace), unit="quad", unit_scale=True, desc=backend, disable=None) as bar:
-        result = runs[backend](trace, pattern=pattern, progress=bar.update)
-    if check:
-        found = differences(trace, result, golden.run(trace, pattern=pattern, workers=1))
-        for sentence in found:
-            click.echo(sentence, err=True)
-        if found:
-            raise SystemExit(1)
+    backend = _make_backend(**options)
+    found: list[str] = []
+    with tqdm(
+        total=len(trace), unit="quad", unit_scale=True, desc=backend.name, disable=None
+    ) as bar:
+        if check:
+            result, found = run_checked(backend, trace, pattern=pattern, progress=bar.update)
+        else:
+            result = backend.run(trace, pattern=pattern, progress=bar.update)
+    for sentence in found:
+        click.echo(sentence, err=True)
+    if found:
+        raise SystemExit(1)
     result.save(out)
     broken = int((result.error != 0).sum())
+    clocks = f"{result.cycles} clocks, " if result.cycles is not None else ""
     click.echo(
-        f"{len(trace)} quads, {broken} refused, {int(result.samples.sum())} texel samples, "
-        f"{int(result.writes.sum())} byte writes: {out}"
+        f"{len(trace)} quads, {broken} refused, {clocks}{result.counters['samples']} texel "
+        f"samples, {result.counters['byte_writes']} byte writes: {out}"
     )
 
 

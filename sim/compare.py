@@ -43,6 +43,10 @@ def differences(trace: Trace, got: Result, wanted: Result, *, limit: int = 5) ->
         f"wanted 0x{wanted.memory[offset]:02x}, was 0x{trace.memory[offset]:02x} at the start"
         for offset in np.flatnonzero(got.memory != wanted.memory)[:limit].tolist()
     )
+    if got.counters["samples"] != wanted.counters["samples"]:
+        found.append(
+            f"{got.counters['samples']} texel samples, wanted {wanted.counters['samples']}"
+        )
     if wanted.pattern is not None and got.pattern is not None:
         found.extend(_pattern_differences(got, wanted, limit, quad_name))
     return found

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from minmip.sim import golden
+from minmip.sim.backends import Backend
 from minmip.sim.d3d12 import Device
 from minmip.sim.frontend import Quads, check_frame, render_quads
 from minmip.sim.painting import paint_levels
@@ -46,6 +46,7 @@ def run_job(
     region: tuple[int, int] | None,
     max_anisotropy: int,
     save_trace: bool,
+    backend: Callable[[], Backend],
     out: Path,
     say: Callable[[str], object],
 ) -> None:
@@ -70,6 +71,8 @@ def run_job(
         1 for each texture's own filter, 2 to 16 for anisotropic.
     save_trace : bool
         Also write each frame's trace.
+    backend : callable
+        Makes what runs the quads, once the scene is known to be good.
     out : Path
         Folder, made if it is missing.
     say : callable
@@ -77,7 +80,7 @@ def run_job(
 
     Raises
     ------
-    SceneError, D3D12Error, OSError
+    SceneError, D3D12Error, RunnerError, OSError
         Before anything is left in the folder.
     """
     check_frame(*size, 0, frames)
@@ -86,6 +89,7 @@ def run_job(
         check_region(region, scene)
     device = Device()
     bindings = bind_textures(device, scene, kind, region, max_anisotropy)
+    runs = backend()
     reports = []
     with _staged(out) as folder:
         for frame in tqdm(range(frames), desc="frames", unit="frame", disable=None):
@@ -96,9 +100,9 @@ def run_job(
             if save_trace:
                 device.build_trace().save(folder / f"frame{frame:04}_trace.npz")
             with tqdm(
-                total=len(quads), desc="golden model", unit="quad", leave=False, disable=None
+                total=len(quads), desc=runs.name, unit="quad", leave=False, disable=None
             ) as bar:
-                result = device.execute(partial(golden.run, progress=bar.update))
+                result = device.execute(partial(runs.run, progress=bar.update))
             done = time.perf_counter()
             maps = [recorded_map(device, b) for b in bindings]
             _draw_pictures(folder, frame, bindings, maps, quads, size, kind)
@@ -106,7 +110,7 @@ def run_job(
             reports.append(report)
             say(
                 f"frame {frame}: {report['quads']} quads in {drawn - start:.2f} s, "
-                f"golden model {done - drawn:.2f} s, {report['samples']} samples, "
+                f"{runs.name} {done - drawn:.2f} s, {report['samples']} samples, "
                 f"{report['writes']['after_combining']} byte writes, 64 KB tiles needed "
                 f"{report['tiles_64kb']['needed']} of {report['tiles_64kb']['whole']}"
             )
@@ -116,6 +120,7 @@ def run_job(
             "size": list(size),
             "kind": kind,
             "max_anisotropy": max_anisotropy,
+            "backend": runs.name,
             "textures": [texture_report(b) for b in bindings],
             "frames": reports,
         }

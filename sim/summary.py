@@ -55,15 +55,16 @@ def frame_report(
             entry["regions_not_sampled"] = histogram.get(NOT_SAMPLED, 0)
         textures.append(entry)
     needed, whole = (sum(t["tiles_64kb"][k] for t in textures) for k in ("needed", "whole"))
-    samples, writes = (
-        (int(result.samples.sum()), int(result.writes.sum())) if result is not None else (0, 0)
-    )
+    counters = result.counters if result is not None else {"samples": 0, "byte_writes": 0}
     return {
         "frame": frame,
         "quads": len(quads),
         "live_lanes": int(live.sum()),
-        "samples": samples,
-        "writes": {"before_combining": samples, "after_combining": writes},
+        "samples": counters["samples"],
+        "writes": {
+            "before_combining": counters["samples"],
+            "after_combining": counters["byte_writes"],
+        },
         "tiles_64kb": {"needed": needed, "whole": whole},
         "textures": textures,
     }

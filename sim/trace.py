@@ -193,11 +193,18 @@ class Result:
         0 or the code of the rule broken (spec 01).
     filtered : uint16 [Q, 4]
         U5.8 answer of the MinMip filter, else 0.
-    samples, writes : uint16 [Q]
+    samples, writes : uint16 [Q] or None
         Texel samples that write, and the bytes written once each beat (one tap, one mip of a quad)
-        is combined.
+        is combined. Hardware does not tell them of single quads.
     pattern_start, pattern : uint64 [Q+1], PATTERN_DTYPE [rows], or None
         The sample pattern of plain requests, when asked for.
+    cycles : int or None
+        Hardware: clocks from the first quad accepted to the flush done, both included.
+    accept_cycle, done_cycle : uint64 [Q] or None
+        Hardware: clock in which each quad was accepted and answered; the first was in clock 0.
+    counters : dict
+        Totals by name: `samples` and `byte_writes` (the sums of `samples` and `writes`) of every
+        backend, and all event counters of hardware. Not part of the file.
     meta : dict
         The trace's free-form arrays.
     """
@@ -205,16 +212,31 @@ class Result:
     memory: np.ndarray
     error: np.ndarray
     filtered: np.ndarray
-    samples: np.ndarray
-    writes: np.ndarray
+    samples: np.ndarray | None = None
+    writes: np.ndarray | None = None
     pattern_start: np.ndarray | None = None
     pattern: np.ndarray | None = None
+    cycles: int | None = None
+    accept_cycle: np.ndarray | None = None
+    done_cycle: np.ndarray | None = None
+    counters: dict[str, int] = field(default_factory=dict)
     meta: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self):
+        for name, of_quads in (("samples", self.samples), ("byte_writes", self.writes)):
+            if of_quads is not None:
+                self.counters[name] = int(of_quads.sum())
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the result file; it appears whole or not at all."""
-        names = ("memory", "error", "filtered", "pattern_start", "pattern")
-        _write_npz(path, {name: getattr(self, name) for name in names}, self.meta)
+        names = (
+            *("memory", "error", "filtered", "pattern_start", "pattern"),
+            *("accept_cycle", "done_cycle"),
+        )
+        arrays = {name: getattr(self, name) for name in names}
+        if self.cycles is not None:
+            arrays["cycles"] = np.uint64(self.cycles)
+        _write_npz(path, arrays, self.meta)
 
 
 def _check_range(name: str, array: np.ndarray, count: int, what: str) -> None:
