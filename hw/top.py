@@ -1,0 +1,290 @@
+"""The whole unit: quads in; answers, sample pattern and map writes out. Wiring only."""
+
+from amaranth.hdl import Cat, Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from minmip.hw.beats import (
+    lod_beat,
+    part_beat,
+    pattern_beat,
+    quad_answer,
+    quad_request,
+    tap_beat,
+    word_beat,
+)
+from minmip.hw.combine import Combine
+from minmip.hw.combining_buffer import CombiningBuffer
+from minmip.hw.config import UnitConfig
+from minmip.hw.counters import Counters
+from minmip.hw.footprint import Footprint
+from minmip.hw.lane_lod import LaneLod
+from minmip.hw.lane_split import LaneSplit
+from minmip.hw.lib.pop_count import PopCount
+from minmip.hw.lookup import Lookup
+from minmip.hw.map_memory import MapMemorySignature, OutsideMemory
+from minmip.hw.map_store import MapStore
+from minmip.hw.mip_choice import MipChoice
+from minmip.hw.pattern_router import PatternRouter
+from minmip.hw.quad_front import QuadFront
+from minmip.hw.retire import Retire
+from minmip.hw.shapes import (
+    BLOCK_BITS,
+    clear_request,
+    clear_result,
+    host_request,
+    host_response,
+)
+from minmip.hw.tap_walker import TapWalker
+from minmip.hw.word_addresses import WordAddresses
+
+__all__ = ["CODES", "LOOKUPS", "STALLS", "TextureAddresser"]
+
+VOLUME, FILTER = 10, 4
+"""The resource type and the linked type that the unit cannot do yet."""
+
+LOOKUPS = {
+    "lod": ("view_size", "axes", "aniso", "max_aniso_log2", "threshold"),
+    "mips": (
+        *("lod_bias", "min_lod", "max_lod", "view_min_lod", "base_level", "last_level"),
+        *("mag_linear", "min_linear", "mip_filter", "linked"),
+    ),
+    "footprint": (
+        *("size", "scale", "linked", "axes", "base_level", "clamp", "truncate", "z_linear"),
+        *("first_slice", "last_slice", "is_array"),
+    ),
+    "addresses": ("base", "columns", "chain", "mip_offset", "swizzled"),
+}
+"""Fields of the control struct that each stage fetches."""
+
+CODES = (*range(1, 19), 31)
+"""Error codes, each with a counter."""
+
+STALLS = (
+    *("front", "split", "lod", "mips", "taps", "footprint", "router", "combine", "addresses"),
+    *("retire", "buffer", "memory", "pattern", "answer"),
+)
+"""Stages with a counter of the clocks in which a beat waits in front of them."""
+
+
+class TextureAddresser(wiring.Component):
+    """The unit: sampler feedback and the sample pattern of quads (spec 01, 02, 03).
+
+    Quads are answered in the order of the requests. With `lanes` 4, one quad per clock when it has
+    one tap and one map footprint; rates and latency of every stage: `docs/pipeline.md`. A flush is
+    a request among the quads: its answer says that every earlier write is in memory. An answer to a
+    quad says that its writes are on their way and its pattern was given.
+
+    Parameters
+    ----------
+    cfg : UnitConfig
+        Without volumes (resource type 10) and linked type 4; words of 4, 8 or 16 bytes.
+    external_memory : bool
+        The map memory is outside, at the member `memory`; else block RAM inside.
+
+    Attributes
+    ----------
+    counter_names : tuple of str
+        Event counters, by `counter_select`.
+
+    Members
+    -------
+    memory_base, memory_limit : In(40), In(41)
+        The map memory: its first block of 256 bytes, and the first one behind it. May change while
+        nothing is under way.
+    i : In(stream.Signature(quad_request(cfg)))
+    o : Out(stream.Signature(quad_answer()))
+    o_pattern : Out(stream.Signature(pattern_beat(cfg)))
+    i_host, o_host, i_clear, o_clear
+        Host port and clear engine, as in `MapStore`. They do not wait for quads: flush first.
+    counter_clear : In(1)
+        All counters become 0.
+    counter_select : In(unsigned)
+    counter_value : Out(48)
+        `Counters.latency` clocks after `counter_select`.
+    memory : Out(MapMemorySignature(cfg))
+        With `external_memory` only.
+    """
+
+    i: stream.Interface
+    o: stream.Interface
+    o_pattern: stream.Interface
+    i_host: stream.Interface
+    o_host: stream.Interface
+    i_clear: stream.Interface
+    o_clear: stream.Interface
+    memory_base: Signal
+    memory_limit: Signal
+    counter_clear: Signal
+    counter_select: Signal
+    counter_value: Signal
+
+    def __init__(self, cfg: UnitConfig, *, external_memory: bool = False):
+        if VOLUME in cfg.resource_types or FILTER in cfg.linked_types:
+            raise ValueError(
+                "the unit has no volumes (resource type 10) and no MinMip filter (linked type 4) "
+                f"yet, but was asked for resource types {sorted(cfg.resource_types)} and linked "
+                f"types {sorted(cfg.linked_types)}"
+            )
+        self.cfg = cfg
+        self.external_memory = external_memory
+        self.counters = Counters(_event_widths(cfg))
+        self.counter_names = self.counters.names
+        members = {
+            "memory_base": In(BLOCK_BITS),
+            "memory_limit": In(BLOCK_BITS + 1),
+            "i": In(stream.Signature(quad_request(cfg))),
+            "o": Out(stream.Signature(quad_answer())),
+            "o_pattern": Out(stream.Signature(pattern_beat(cfg))),
+            "i_host": In(stream.Signature(host_request(cfg))),
+            "o_host": Out(stream.Signature(host_response(cfg))),
+            "i_clear": In(stream.Signature(clear_request())),
+            "o_clear": Out(stream.Signature(clear_result())),
+            "counter_clear": In(1),
+            "counter_select": In(ceil_log2(len(self.counter_names))),
+            "counter_value": Out(48),
+        }
+        if external_memory:
+            members["memory"] = Out(MapMemorySignature(cfg))
+        super().__init__(members)
+
+    def elaborate(self, platform):
+        m = Module()
+        cfg = self.cfg
+        m.submodules.front = front = QuadFront(cfg, tuple(LOOKUPS.values()))
+        m.submodules.split = split = LaneSplit(cfg)
+        m.submodules.lod = lod = LaneLod(cfg)
+        m.submodules.mips = mips = MipChoice(cfg)
+        m.submodules.taps = taps = TapWalker(cfg)
+        m.submodules.footprint = footprint = Footprint(cfg)
+        m.submodules.router = router = PatternRouter(cfg)
+        m.submodules.combine = combine = Combine(cfg)
+        m.submodules.addresses = addresses = WordAddresses(cfg)
+        m.submodules.retire = retire = Retire(cfg)
+        m.submodules.buffer = buffer = CombiningBuffer(cfg)
+        outside = OutsideMemory(cfg) if self.external_memory else None
+        m.submodules.store = store = MapStore(cfg, outside)
+        lookups = {}
+        shapes = (part_beat(cfg), lod_beat(cfg), tap_beat(cfg), word_beat(cfg))
+        for n, ((name, fields), shape) in enumerate(zip(LOOKUPS.items(), shapes, strict=True)):
+            m.submodules[f"lookup_{name}"] = lookups[name] = lookup = Lookup(cfg, shape, fields)
+            m.d.comb += [
+                getattr(front, f"context_{n}").eq(lookup.context),
+                lookup.control.eq(getattr(front, f"control_{n}")),
+            ]
+
+        flipped = wiring.flipped
+        for source, sink in (
+            (flipped(self.i), front.i),
+            (front.o, split.i),
+            (split.o, lookups["lod"].i),
+            (lookups["lod"].o, lod.i),
+            (lod.o, lookups["mips"].i),
+            (lookups["mips"].o, mips.i),
+            (mips.o, taps.i),
+            (taps.o, lookups["footprint"].i),
+            (lookups["footprint"].o, footprint.i),
+            (footprint.o, router.i),
+            (router.o_pattern, flipped(self.o_pattern)),
+            (router.o, combine.i),
+            (combine.o, lookups["addresses"].i),
+            (lookups["addresses"].o, addresses.i),
+            (addresses.o, retire.i),
+            (retire.o_answer, flipped(self.o)),
+            (retire.o_words, buffer.i),
+            (buffer.o, store.i),
+            (flipped(self.i_host), store.i_host),
+            (store.o_host, flipped(self.o_host)),
+            (flipped(self.i_clear), store.i_clear),
+            (store.o_clear, flipped(self.o_clear)),
+        ):
+            wiring.connect(m, source, sink)
+        if outside:
+            wiring.connect(m, outside.outside, flipped(self.memory))
+        m.d.comb += [
+            front.memory_base.eq(self.memory_base),
+            front.memory_limit.eq(self.memory_limit),
+            store.base.eq(self.memory_base),
+            store.limit.eq(self.memory_limit),
+            front.release_valid.eq(retire.release_valid),
+            front.release.eq(retire.release),
+            buffer.drain.eq(retire.drain),
+            retire.drained.eq(buffer.drained),
+            retire.memory_idle.eq(store.idle),
+        ]
+
+        waiting = {
+            "front": self.i,
+            "split": split.i,
+            "lod": lod.i,
+            "mips": mips.i,
+            "taps": taps.i,
+            "footprint": footprint.i,
+            "router": router.i,
+            "combine": combine.i,
+            "addresses": addresses.i,
+            "retire": retire.i,
+            "buffer": buffer.i,
+            "memory": store.i,
+            "pattern": self.o_pattern,
+            "answer": self.o,
+        }
+        self._count(m, waiting, combine, retire, buffer, store)
+        return m
+
+    def _count(self, m, waiting, combine, retire, buffer, store):
+        """Connect the event counters; `waiting` are the streams whose stalls are counted."""
+        m.submodules.counters = counters = self.counters
+        m.submodules.samples = samples = PopCount(4 * self.cfg.lanes)
+        m.submodules.byte_writes = byte_writes = PopCount(4 * self.cfg.word_bytes)
+        beat, words = combine.i.payload, retire.i.payload.word
+        touched = Cat(
+            (x & y & active)
+            for lane, active in zip(beat.lane, beat.active, strict=True)
+            for y in lane.axis[1].touched
+            for x in lane.axis[0].touched
+        )
+        masks = Cat(word.mask & word.valid.replicate(len(word.mask)) for word in words)
+        taken = {name: port.valid & port.ready for name, port in waiting.items()}
+        m.d.comb += [
+            samples.i.eq(touched & taken["combine"].replicate(len(touched))),
+            byte_writes.i.eq(masks & taken["retire"].replicate(len(masks))),
+            self.counter_value.eq(counters.value),
+            counters.select.eq(self.counter_select),
+            counters.clear.eq(self.counter_clear),
+        ]
+        answer = self.o.payload
+        events = {
+            "quads": taken["front"] & ~self.i.payload.flush,
+            "flushes": taken["front"] & self.i.payload.flush,
+            "parts": taken["lod"],
+            "tap_beats": taken["footprint"],
+            "pattern_beats": taken["pattern"],
+            "samples": samples.o,
+            "byte_writes": byte_writes.o[: counters.widths["byte_writes"]],
+            "words": sum(
+                (taken["buffer"] & word.valid for word in buffer.i.payload.word[1:]),
+                taken["buffer"] & buffer.i.payload.word[0].valid,
+            ),
+            "merges": buffer.hits,
+            "conflicts": buffer.conflicts,
+            "aged": buffer.aged,
+            "memory_operations": taken["memory"],
+            "dropped": store.dropped,
+        }
+        events |= {f"code_{code}": taken["answer"] & (answer.code == code) for code in CODES}
+        events |= {f"stall_{name}": port.valid & ~port.ready for name, port in waiting.items()}
+        for name, event in events.items():
+            m.d.comb += getattr(counters, name).eq(event)
+
+
+def _event_widths(cfg: UnitConfig) -> dict[str, int]:
+    """Counted events, and the bits of what each may add in a clock."""
+    texels = (4 * cfg.lanes).bit_length()  # and no more bytes than texels
+    names = ("quads", "flushes", "parts", "tap_beats", "pattern_beats")
+    widths = dict.fromkeys(names, 1) | {"samples": texels, "byte_writes": texels}
+    widths |= {"words": 3, "merges": 3, "conflicts": 1, "aged": 1}
+    widths |= {"memory_operations": 1, "dropped": 1}
+    widths |= {f"code_{code}": 1 for code in CODES}
+    return widths | {f"stall_{name}": 1 for name in STALLS}
