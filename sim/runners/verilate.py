@@ -27,10 +27,7 @@ _WHOLE = 1 << 21
 _RUNTIME = {
     None: ("verilated", "verilated_threads"),
     "vcd": ("verilated", "verilated_threads", "verilated_vcd_c"),
-    "fst": (
-        *("verilated", "verilated_threads", "verilated_fst_c"),
-        *("fstcpp/fstcpp_variable_info", "fstcpp/fstcpp_writer"),
-    ),
+    "fst": ("verilated", "verilated_threads", "verilated_fst_c"),
 }
 """Parts of Verilator's own library, by the format of waves."""
 
@@ -113,8 +110,9 @@ def build_library(design: Design, header: str, *, wave: str | None = None, speed
         When a tool is missing or refuses the design.
     """
     speed = speed or os.environ.get("MINMIP_CXXFLAGS", "-O1")
-    contents = (design.key, design.top, header, _HARNESS.read_text(), speed, *_VERILATOR)
-    key = hashlib.sha256("\0".join(contents).encode()).hexdigest()[:16]
+    filter_text = Path(__file__).read_text() if wave else ""
+    contents = (design.key, design.top, header, _HARNESS.read_text(), speed, filter_text)
+    key = hashlib.sha256("\0".join((*contents, *_VERILATOR)).encode()).hexdigest()[:16]
     folder = build_folder() / "verilator"
     library = folder / f"{design.top}-{key}.so"
     if library.exists():
@@ -129,7 +127,7 @@ def build_library(design: Design, header: str, *, wave: str | None = None, speed
         (work / "top.v").write_text(_streams_only(source) if wave else source)
         (work / "ports.h").write_text(header)
         root = Path(variables["VERILATOR_ROOT"])
-        tracing = [f"--trace-{wave}", "--trace-depth", "3"] if wave else []
+        tracing = [f"--trace-{wave}", "--no-trace-top", "--trace-depth", "2"] if wave else []
         _call(
             [
                 root / "bin/verilator_bin",
@@ -199,21 +197,27 @@ def _check_fst_headers(variables: Mapping[str, str]) -> None:
 
 
 def _streams_only(source: str) -> str:
-    """Keep waves to what a person looks at: all of the top, of other modules what ends in a stream.
+    """Keep waves to what a person looks at: ports and streams, with the fields of their payloads.
 
-    Verilator leaves out what is declared between its remarks "tracing_off" and "tracing_on".
+    Verilator leaves out what is declared between its remarks "tracing_off" and "tracing_on",
+    signals and instances.
     """
-    first, *others = re.split(r"^(?=module )", source, flags=re.MULTILINE)[1:]
-    kept = re.compile(
+    top, *others = re.split(r"^(?=module )", source, flags=re.MULTILINE)[1:]
+    # In the top, Amaranth numbers the streams of the stages: they are better seen in the stages.
+    ports = re.compile(r"^(?:  (?:input|output|wire|reg) [^;$]*;\n)+", re.MULTILINE)
+    streams = re.compile(
         r"^(?:  (?:input|output|wire|reg) [^;]*\b[io](?:_\w+)?__[^;]*;\n)+", re.MULTILINE
     )
+    instance = re.compile(r"^  \w+ \S+ \($", re.MULTILINE)
     on, off = "  /*verilator tracing_on*/\n", "  /*verilator tracing_off*/\n"
-    quiet = []
-    for module in others:
+
+    def quiet(module: str, kept: re.Pattern) -> str:
         head, _, body = module.partition(";\n")
         body = kept.sub(lambda found: on + found[0] + off, body)
-        quiet.append(f"{head};\n{off}{body.replace('endmodule', on + 'endmodule')}")
-    return first + "".join(quiet)
+        body = instance.sub(lambda found: on + found[0], body)
+        return f"{head};\n{off}{body.replace('endmodule', on + 'endmodule')}"
+
+    return quiet(top, ports) + "".join(quiet(module, streams) for module in others)
 
 
 def _call(command: Sequence[str | Path], folder: Path, variables: Mapping[str, str]) -> None:
