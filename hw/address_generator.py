@@ -7,13 +7,11 @@ from amaranth.lib.wiring import In, Out
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.credit import CreditBuffer
 from minmip.hw.lib.delay import delay
-from minmip.hw.shapes import SLICE_BITS, TEXEL_BITS, address_request, address_result
+from minmip.hw.shapes import BLOCK_BITS, SLICE_BITS, TEXEL_BITS, address_request, address_result
 from minmip.hw.vendor.parts import Multiplier
 
 __all__ = ["AddressDatapath", "AddressGenerator"]
 
-BLOCK_BITS = 40
-"""An address in blocks of 256 bytes."""
 PITCH_BITS = 12
 """A pitch in blocks: 16384 texels are 2048 blocks of 8 texels."""
 CHAIN_LIMB = 18

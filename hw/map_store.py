@@ -8,8 +8,8 @@ from minmip.hw.atomic_memory import AtomicMemory
 from minmip.hw.clear_engine import ClearEngine
 from minmip.hw.config import UnitConfig
 from minmip.hw.host_port import HostPort
-from minmip.hw.memory_window import BLOCK_BITS
 from minmip.hw.shapes import (
+    BLOCK_BITS,
     clear_request,
     clear_result,
     host_request,
@@ -35,7 +35,7 @@ class MapStore(wiring.Component):
 
     Members
     -------
-    base, limit : In(40)
+    base, limit : In(40), In(41)
         The memory: its first block of 256 bytes, and the first one behind it.
     i : In(stream.Signature(memory_request(cfg)))
         Operations of the pipeline.
@@ -63,7 +63,7 @@ class MapStore(wiring.Component):
         super().__init__(
             {
                 "base": In(BLOCK_BITS),
-                "limit": In(BLOCK_BITS),
+                "limit": In(BLOCK_BITS + 1),
                 "i": In(stream.Signature(memory_request(cfg))),
                 "idle": Out(1, init=1),  # pyright: ignore[reportCallIssue]
                 "dropped": Out(1),

@@ -8,8 +8,15 @@ from minmip.hw.byte_lane import ByteLane
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
 from minmip.hw.map_memory import MapMemorySignature
-from minmip.hw.memory_window import BLOCK_BITS, MemoryWindow
-from minmip.hw.shapes import CLIENT_BITS, MemoryOp, host_request, host_response, memory_request
+from minmip.hw.memory_window import MemoryWindow
+from minmip.hw.shapes import (
+    BLOCK_BITS,
+    CLIENT_BITS,
+    MemoryOp,
+    host_request,
+    host_response,
+    memory_request,
+)
 
 __all__ = ["PORT_CLOCKS", "MemoryPort"]
 
@@ -48,7 +55,7 @@ class MemoryPort(wiring.Component):
 
     Members
     -------
-    base, limit : In(40)
+    base, limit : In(40), In(41)
         The memory: its first block of 256 bytes, and the first one behind it.
     i : In(stream.Signature(memory_request(cfg)))
         Operations of the pipeline.
@@ -73,7 +80,7 @@ class MemoryPort(wiring.Component):
         super().__init__(
             {
                 "base": In(BLOCK_BITS),
-                "limit": In(BLOCK_BITS),
+                "limit": In(BLOCK_BITS + 1),
                 "i": In(stream.Signature(memory_request(cfg))),
                 "idle": Out(1, init=1),  # pyright: ignore[reportCallIssue]
                 "dropped": Out(1),

@@ -6,12 +6,9 @@ from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
-from minmip.hw.shapes import ADDRESS_BITS
+from minmip.hw.shapes import ADDRESS_BITS, BLOCK_BITS
 
-__all__ = ["BLOCK_BITS", "MemoryWindow"]
-
-BLOCK_BITS = ADDRESS_BITS - 8
-"""Base and limit of the memory count blocks of 256 bytes."""
+__all__ = ["MemoryWindow"]
 
 
 class MemoryWindow(wiring.Component):
@@ -24,7 +21,7 @@ class MemoryWindow(wiring.Component):
 
     Members
     -------
-    base, limit : In(40)
+    base, limit : In(40), In(41)
         First block of 256 bytes of the memory, and the first one behind it. May change while no
         address is under way, two clocks before the next one.
     address : In(48 - word_log2)
@@ -43,7 +40,7 @@ class MemoryWindow(wiring.Component):
         super().__init__(
             {
                 "base": In(BLOCK_BITS),
-                "limit": In(BLOCK_BITS),
+                "limit": In(BLOCK_BITS + 1),
                 "address": In(ADDRESS_BITS - cfg.word_log2),
                 "place": Out(self.word_bits + self.block_bits),
                 "inside": Out(1),

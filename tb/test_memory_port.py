@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from amaranth.sim import Simulator
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.packing import pack
@@ -24,7 +25,8 @@ from memory_bench import (
 from mutants.memory_port import MUTANTS
 
 from minmip.hw.config import EVERYTHING
-from minmip.hw.shapes import MemoryOp
+from minmip.hw.memory_window import MemoryWindow
+from minmip.hw.shapes import BLOCK_BITS, MemoryOp
 from minmip.sim.golden import memory as golden
 from minmip.sim.golden.combine import Writes
 
@@ -213,6 +215,29 @@ def simulated(cfg, seed, count=500):
 def test_simulated(latency):
     for seed in range(3):
         simulated(replace(SMALL, memory_latency=latency), seed)
+
+
+def test_memory_at_the_end_of_the_addresses():
+    """A limit of 2^48 bytes is 2^40 blocks."""
+    end = 1 << BLOCK_BITS
+    window = MemoryWindow(SMALL)
+    blocks = [end - 1, end - BLOCKS, end - BLOCKS - 1, 0, 1]
+
+    async def testbench(ctx):
+        for limit, inside in ((end, [1, 1, 0, 0, 0]), (end - 1, [0, 1, 0, 0, 0])):
+            ctx.set(window.base, end - BLOCKS)
+            ctx.set(window.limit, limit)
+            found = []
+            for block in blocks:
+                ctx.set(window.address, block << window.word_bits)
+                await ctx.tick().repeat(4)
+                found.append(ctx.get(window.inside))
+            assert found == inside
+
+    simulator = Simulator(window)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(testbench)
+    simulator.run()
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

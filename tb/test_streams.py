@@ -118,6 +118,13 @@ def test_cocotb(name):
     run_cocotb(part(name), name, {"i": BEATS}, {"o": BEATS})
 
 
+def test_failing_cocotb_is_seen_without_pytest(monkeypatch):
+    """cocotb's runner itself raises under pytest only."""
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")
+    with pytest.raises(AssertionError, match="cocotb tests failed"):
+        run_cocotb(part("queue"), "queue", {"i": BEATS}, {"o": BEATS ^ 1})
+
+
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_mutant_in_simulation(mutant):
     with planted(mutant), pytest.raises(AssertionError):

@@ -12,6 +12,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
+from cocotb_tools.check_results import get_results
 from cocotb_tools.runner import get_runner
 
 from kit.packing import beats_of_ints, pack
@@ -52,6 +53,11 @@ def run_cocotb(
     bench : str
         Module with the cocotb tests, for a block that needs its own; it finds all this in the file
         $MINMIP_BENCH.
+
+    Raises
+    ------
+    AssertionError
+        When a cocotb test fails, or none ran.
     """
     inputs, outputs, plain, _ = stream_ports(block)
     if set(ports or {}) != set(plain):
@@ -93,7 +99,7 @@ def run_cocotb(
                 for port, value in (ports or {}).items()
             },
         )
-        runner.test(
+        results = runner.test(
             hdl_toplevel=name,
             test_module=bench,
             build_dir=build,
@@ -102,6 +108,10 @@ def run_cocotb(
             seed=seed,
             extra_env={"MINMIP_BENCH": str(beats)},
         )
+        # cocotb's runner looks at the results too, but only under pytest.
+        count, failed = get_results(results)
+        if failed or not count:
+            raise AssertionError(f"{name}: {failed} of {count} cocotb tests failed, seed {seed}")
 
 
 def _runtime() -> Path:
