@@ -217,7 +217,7 @@ class HeldPairs:
             self.order.remove(entry)
             self.order.append(entry)
             found.append((entry, fresh))
-        entry, fresh = np.array(found).T
+        entry, fresh = np.array(found, np.int64).reshape(-1, 2).T
         return {"entry": entry, "fresh": fresh}
 
 

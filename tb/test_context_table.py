@@ -40,11 +40,11 @@ class Inside(wiring.Component):
     i: stream.Interface
     o: stream.Interface
 
-    def __init__(self, cfg):
+    def __init__(self, cfg, room=ROOM):
         every = context_fields(cfg)
         self.table = ContextTable(cfg, (every, FEW))
         seen = {"answer": context_answer(cfg), "first": control_fields(cfg, *every)}
-        self.queue = Queue(data.StructLayout(seen), ROOM)
+        self.queue = Queue(data.StructLayout(seen), room)
         leaving = data.StructLayout(seen | {"last": control_fields(cfg, *FEW)})
         super().__init__(
             {"i": In(stream.Signature(control(cfg))), "o": Out(stream.Signature(leaving))}
@@ -144,12 +144,11 @@ def test_traffic(unit, traffic):
     unit.check(random_answers(np.random.default_rng(2), count, unit.cfg), traffic, seed=3)
 
 
-def assert_never_too_many(cfg):
-    """Quads that do not leave for long: a context has its maximum inside, and no more."""
+def crowd(cfg):
+    """Many quads of one context, then many of another."""
     answers = random_answers(np.random.default_rng(4), 3000, cfg, 0)
-    answers["entry"] = np.where(np.arange(3000) < 20, answers["entry"], np.arange(3000) // 1000 % 2)
-    _, first = np.unique(answers["entry"], return_index=True)
-    answers["fresh"][first] = 1
+    answers["entry"] = np.arange(3000) // 1000 % 2
+    answers["fresh"][1000] = 1
     return answers
 
 
@@ -164,6 +163,49 @@ def most_inside(entry, taken, left):
 
 
 def test_never_too_many(unit):
-    answers = assert_never_too_many(unit.cfg)
+    answers = crowd(unit.cfg)
     taken, left = unit.check(answers, "long stalls", seed=5)
     assert MOST - 2 <= most_inside(answers["entry"], taken, left) <= MOST
+
+
+def test_rate(unit):
+    """Two contexts in turn: one quad per clock, latency 2 (and 2 of the queue); fresh ones 3."""
+    answers = random_answers(np.random.default_rng(6), 5000, unit.cfg, 0)
+    answers["entry"] = np.arange(5000) % 2
+    answers["fresh"] = (np.arange(5000) < 2).astype(np.int64)
+    taken, left = unit.check(answers)
+    np.testing.assert_array_equal(np.diff(taken), [3] + [1] * 4998)
+    assert taken[0] == 2
+    np.testing.assert_array_equal(left - taken, 2 + 2)
+
+
+def simulated():
+    """Fresh answers often and one after the other, then many of one context."""
+    cfg = PRESETS["small"]
+    answers = random_answers(np.random.default_rng(7), 300, cfg, 0.3)
+    for traffic in ("full", "both"):
+        result = simulate(Inside(cfg), {"i": answers}, 300, traffic=traffic)
+        assert_columns_equal(result["o"], golden(answers))
+    # Nothing leaves before 300 quads wait.
+    table = ContextTable(cfg, ())
+    answers = random_answers(np.random.default_rng(8), 300, cfg, 0)
+    answers["entry"][:] = 0
+    answers["fresh"][1:] = 0
+    with pytest.raises(AssertionError, match=f"{{'o': '{MOST} of 300'}}"):
+        simulate(table, {"i": answers}, 300)
+
+
+def test_pysim():
+    simulated()
+
+
+def test_cocotb():
+    cfg = PRESETS["small"]
+    answers = random_answers(np.random.default_rng(9), 150, cfg, 0.2)
+    run_cocotb(Inside(cfg, 16), "context_table", {"i": answers}, {"o": golden(answers)})
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_mutant(mutant):
+    with planted(mutant), pytest.raises((AssertionError, pytest.fail.Exception)):
+        simulated()

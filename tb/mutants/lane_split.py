@@ -1,0 +1,41 @@
+"""Mutants of the lane split."""
+
+from kit.mutants import Mutant
+
+MUTANTS = [
+    Mutant(
+        "own_gradients",
+        "lane_split",
+        "if n == 0:",
+        "if False:",
+        "every part gets the one pair of gradients",
+    ),
+    Mutant(
+        "level_zero_ignored",
+        "lane_split",
+        "Mux(is_level_zero(quad.opcode), 0, quad.lod[own])",
+        "quad.lod[own]",
+        "SAMPLE_LZ has level 0, whatever the operand",
+    ),
+    Mutant(
+        "given_level_is_no_level",
+        "lane_split",
+        "beat.explicit.eq(is_explicit(opcode))",
+        "beat.explicit.eq(is_level_zero(opcode))",
+        "SAMPLE_L gives the level",
+    ),
+    Mutant(
+        "parts_lost",
+        "lane_split",
+        "self.i.ready.eq(last)",
+        "self.i.ready.eq(1)",
+        "a quad stays until its last part",
+    ),
+    Mutant(
+        "live_of_lane_0",
+        "lane_split",
+        "quad.live[first : first + self.cfg.lanes]",
+        "quad.live[: self.cfg.lanes]",
+        "each part has its own live bits",
+    ),
+]
