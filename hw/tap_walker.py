@@ -74,9 +74,8 @@ class TapWalker(wiring.Component):
         held = Signal()  # `part` is one
         tap, slot = Signal(TAP_BITS), Signal()
         final = Signal()  # the last beat of the part
-        # Taps after this one, of all lanes and of those with a second mip. They are counted down
-        # because "one left" is a shorter path than "the next is the last".
-        left, left_second = Signal(TAP_BITS), Signal(TAP_BITS)
+        last = Signal(TAP_BITS)  # last tap of any lane
+        last_second = Signal(TAP_BITS)  # and of the lanes with a second mip
         has_second = Signal()  # some lane has a second mip at this tap
 
         lanes = list(zip(self.i.payload.lane, self.i.payload.live, strict=True))
@@ -90,8 +89,8 @@ class TapWalker(wiring.Component):
                 part.eq(self.i.payload),
                 tap.eq(0),
                 slot.eq(0),
-                left.eq(largest(taps)),
-                left_second.eq(
+                last.eq(largest(taps)),
+                last_second.eq(
                     largest(
                         one & two.replicate(TAP_BITS) for one, two in zip(taps, second, strict=True)
                     )
@@ -101,16 +100,15 @@ class TapWalker(wiring.Component):
             ]
         with m.Elif(queue.i.ready):
             with m.If(has_second & ~slot):
-                m.d.sync += [slot.eq(1), final.eq(left == 0)]
+                m.d.sync += [slot.eq(1), final.eq(tap == last)]
             with m.Else():
-                next_second = has_second & left_second.any()
+                next_second = has_second & (tap != last_second)
                 m.d.sync += [
                     tap.eq(tap + 1),
                     slot.eq(0),
-                    left.eq(left - 1),
-                    left_second.eq(left_second - 1),
                     has_second.eq(next_second),
-                    final.eq((left == 1) & ~next_second),
+                    # The last tap is odd: the one before differs in bit 0 only.
+                    final.eq(((tap ^ last) == 1) & ~next_second),
                 ]
 
         beat = queue.i.payload

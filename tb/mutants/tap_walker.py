@@ -27,15 +27,15 @@ MUTANTS = [
     Mutant(
         "empty_second_slot",
         "tap_walker",
-        "next_second = has_second & left_second.any()",
+        "next_second = has_second & (tap != last_second)",
         "next_second = has_second",
         "no beat without an active lane",
     ),
     Mutant(
         "ends_early",
         "tap_walker",
-        "final.eq((left == 1) & ~next_second)",
-        "final.eq(left == 1)",
+        "final.eq(((tap ^ last) == 1) & ~next_second)",
+        "final.eq((tap ^ last) == 1)",
         "the last tap has a second mip too",
     ),
     Mutant(
