@@ -92,13 +92,18 @@ class LaneLod(wiring.Component):
     clocks. Latency `LodArray.latency + 2`. `i.ready` follows registers only, not `i.valid` or
     `o.ready`; `o.payload` follows registers through three or four inputs a bit.
 
-    What the LOD does not need waits in two queues beside the credit buffer of the LODs, which has
-    room in them for every part inside.
+    What the LODs do not need waits in two queues beside their credit buffer.
 
     Parameters
     ----------
     cfg : UnitConfig
         `lanes`, `lod_units`, number of axes, the algorithm's widths and table.
+
+    Attributes
+    ----------
+    buffer : CreditBuffer
+    operand_queue, side_queue : Queue
+        The state that proofs look at.
 
     Members
     -------
@@ -115,15 +120,22 @@ class LaneLod(wiring.Component):
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
-        self.buffer = CreditBuffer(LodArray(cfg))
+        lods = LodArray(cfg)
+        self.steps = lods.steps
+        self.buffer = CreditBuffer(lods)
         self.latency = self.buffer.latency
         part = part_beat(cfg)
         pairs = data.ArrayLayout(data.ArrayLayout(FLOAT, 2), cfg.lanes)
         uvw = data.ArrayLayout(data.ArrayLayout(FLOAT, cfg.axes), cfg.lanes)
-        self.side = data.StructLayout(
+        side = data.StructLayout(
             {name: part[name].shape for name in (*HEAD, *KINDS)}
             | {"uvw": uvw, "ddx": pairs, "ddy": pairs}
         )
+        # Whatever is inside the credit buffer has a place in the queues too.
+        rows = self.buffer.queue.depth
+        self.operands = Operands(cfg.lanes)
+        self.operand_queue = Queue(self.operands.o.shape(), rows, never_full=True)
+        self.side_queue = Queue(side, rows, never_full=True)
         control = control_fields(cfg, *self.control)
         super().__init__(
             {
@@ -135,11 +147,9 @@ class LaneLod(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.buffer = buffer = self.buffer
-        rows = buffer.queue.depth
-        m.submodules.operands = operands = Operands(self.cfg.lanes)
-        operand_queue = Queue(operands.o.shape(), rows, never_full=True)
-        side_queue = Queue(self.side, rows, never_full=True)
-        m.submodules.operand_queue, m.submodules.side_queue = operand_queue, side_queue
+        m.submodules.operands = operands = self.operands
+        m.submodules.operand_queue = operand_queue = self.operand_queue
+        m.submodules.side_queue = side_queue = self.side_queue
         beat, control = self.i.payload.beat, self.i.payload.control
         lanes = range(self.cfg.lanes)
 
@@ -187,12 +197,11 @@ class LaneLod(wiring.Component):
 
     def _pace(self, m, slow):
         """1 when a part may come: gradients of the one before no longer enter the datapaths."""
-        steps = self.buffer.datapath.steps
-        if steps == 1:
+        if self.steps == 1:
             return Const(1, 1)
-        left = Signal(range(steps))
+        left = Signal(range(self.steps))
         with m.If(slow):
-            m.d.sync += left.eq(steps - 1)
+            m.d.sync += left.eq(self.steps - 1)
         with m.Elif(left.any()):
             m.d.sync += left.eq(left - 1)
         return ~left.any()

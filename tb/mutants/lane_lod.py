@@ -1,0 +1,118 @@
+"""Mutants of the LOD of a part."""
+
+from kit.mutants import Mutant
+
+MUTANTS = [
+    Mutant(
+        "no_pace",
+        "lane_lod",
+        "left.eq(self.steps - 1)",
+        "left.eq(0)",
+        "own gradients take lanes / lod_units clocks",
+    ),
+    Mutant(
+        "explicit_by_gradients",
+        "lane_lod",
+        "Mux(side.explicit, operand.level, lod.lod)",
+        "lod.lod",
+        "an explicit level is the LOD",
+    ),
+    Mutant(
+        "level_of_nan",
+        "lane_lod",
+        "Mux(side.explicit, operand.level_nan, lod.undefined)",
+        "lod.undefined",
+        "a NaN level is undefined",
+    ),
+    Mutant(
+        "taps_of_a_level",
+        "lane_lod",
+        "Mux(side.explicit, 0, lod.taps_log2)",
+        "lod.taps_log2",
+        "an explicit level has one tap",
+    ),
+    Mutant(
+        "bias_of_every_opcode",
+        "lane_lod",
+        "Mux(side.has_bias, operand.level, 0)",
+        "operand.level",
+        "only some opcodes have a bias",
+    ),
+    Mutant(
+        "clamp_of_nan",
+        "lane_lod",
+        "side.has_clamp & ~operand.clamp_nan",
+        "side.has_clamp",
+        "a NaN clamp is none",
+    ),
+    Mutant(
+        "line_of_its_own",
+        "lane_lod",
+        "Mux(beat.implicit, shared, pair)",
+        "pair",
+        "an implicit quad has one line",
+    ),
+    Mutant(
+        "lines_exchanged",
+        "lane_lod",
+        "Mux(lod.major_is_x, side.ddx[n][axis], side.ddy[n][axis])",
+        "Mux(lod.major_is_x, side.ddy[n][axis], side.ddx[n][axis])",
+        "the line follows the longer gradient",
+    ),
+    Mutant(
+        "shared_for_one_unit",
+        "lod_array",
+        "Mux(self.i.own, vectors[lane], vectors[0])",
+        "vectors[lane]",
+        "lane 0 has the gradients of an implicit quad",
+    ),
+    Mutant(
+        "shared_for_one_step",
+        "lod_array",
+        "Mux(own, its_own, first) if step else first",
+        "its_own",
+        "the shared gradients make one step",
+    ),
+    Mutant(
+        "step_too_early",
+        "lod_array",
+        "aged[unit][last - step]",
+        "aged[unit][last]",
+        "each step has its lanes",
+    ),
+    Mutant(
+        "operand_ties_up",
+        "operand_to_fixed",
+        "(sticky_q3.any() | window_q3[1])",
+        "Const(1, 1)",
+        "operands are rounded to even",
+    ),
+    Mutant(
+        "operand_loses_sticky",
+        "operand_to_fixed",
+        "some_q1[: len(cut)].any() | lost.any()",
+        "lost.any()",
+        "bits far below decide a tie",
+    ),
+    Mutant(
+        "operand_wraps",
+        "operand_to_fixed",
+        "sum_q5[:-1] | (top & ~negative_q5).replicate(bits)",
+        "sum_q5[:-1]",
+        "operands saturate",
+    ),
+    Mutant(
+        "negative_slice",
+        "operand_to_fixed",
+        "far if self.negative else far | sign_q1",
+        "far",
+        "a negative slice is 0",
+    ),
+    Mutant(
+        "nan_is_large",
+        "operand_to_fixed",
+        "zero_q2 | nan_q2",
+        "zero_q2",
+        "a NaN bias is 0",
+    ),
+]
