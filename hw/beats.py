@@ -282,16 +282,21 @@ def pattern_beat(cfg: UnitConfig) -> data.StructLayout:
 
 
 def word_beat(cfg: UnitConfig) -> data.StructLayout:
-    """Up to four memory words of a map, word 2r + c at row `y[r]` and column `x[c]`.
+    """Texels in up to four memory words of a map: word 2r + c is at row `y[r]` and column `x[c]`.
 
-    `x` and `y` are map texels; the word is the one that holds the texel. `mip` is the map's. A word
-    without `valid` is none; the valid ones differ. `last` ends the quad.
+    `x` and `y` are map texels; the word is the one that holds the texel. `mip` is the map's. Each
+    lane gives its texels `joins` (2 * row + column); its rows and columns are in the second row and
+    second column of words, or else in the first. `byte` is the place of a column in its word.
+    Words that have a texel differ. `rank[q]` is the lane, one-hot, with the q-th strongest value:
+    that of several for one byte. `last` ends the quad.
     """
-    word = data.StructLayout(
+    lane = data.StructLayout(
         {
-            "valid": unsigned(1),
-            "mask": unsigned(cfg.word_bytes),
-            "data": data.ArrayLayout(unsigned(8), cfg.word_bytes),
+            "joins": unsigned(4),
+            "second_row": unsigned(2),
+            "second_column": unsigned(2),
+            "value": unsigned(8),
+            "byte": data.ArrayLayout(unsigned(cfg.word_log2), 2),
         }
     )
     return data.StructLayout(
@@ -303,7 +308,8 @@ def word_beat(cfg: UnitConfig) -> data.StructLayout:
             "slice": unsigned(SLICE_BITS),
             "x": data.ArrayLayout(unsigned(TEXEL_BITS), 2),
             "y": data.ArrayLayout(unsigned(TEXEL_BITS), 2),
-            "word": data.ArrayLayout(word, WORDS),
+            "lane": data.ArrayLayout(lane, cfg.lanes),
+            "rank": data.ArrayLayout(unsigned(cfg.lanes), cfg.lanes),
         }
     )
 
@@ -321,7 +327,10 @@ def _addressed_words(cfg: UnitConfig) -> data.ArrayLayout:
 
 
 def addressed_beat(cfg: UnitConfig) -> data.StructLayout:
-    """`word_beat` with the addresses of its words, which count memory words from byte 0."""
+    """Up to four different memory words with their bytes; addresses count words from byte 0.
+
+    Addresses of words that are not valid, and data bytes without their mask bit, are anything.
+    """
     return data.StructLayout(
         _head(cfg) | {"last": unsigned(1), "op": MemoryOp, "word": _addressed_words(cfg)}
     )

@@ -6,15 +6,15 @@ from amaranth.lib.wiring import In, Out
 
 from minmip.hw.beats import footprint_beat, word_beat
 from minmip.hw.config import UnitConfig
+from minmip.hw.lib.choose import choose
 from minmip.hw.lib.side_buffer import SideBuffer
 from minmip.hw.shapes import SLICE_BITS, TEXEL_BITS, MemoryOp
 from minmip.hw.texel_groups import TexelGroups, lane_pairs
-from minmip.hw.word_expand import WordExpand, select, texel_group
 
 __all__ = ["Combine"]
 
 REGION_USED, MIN_MIP, MAX_MIP = 1, 2, 3
-"""Linked types. MipRegionUsed has a map of several mips, the others have one."""
+"""Linked types: MipRegionUsed has a map of several mips, the others have one."""
 HEAD = ("context", "code", "flush", "tag", "last")
 """What goes through unchanged."""
 
@@ -35,17 +35,17 @@ def _side(cfg: UnitConfig) -> data.StructLayout:
 
 
 class Combine(wiring.Component):
-    """Make byte writes of the texels of a beat: MIN, MAX or OR of the values that meet in a byte
-    (spec 03 "Combine").
+    """Bring together the texels of a beat that lie in the same memory words (spec 03 "Combine").
 
     A memory word is a part of one row of texels, in LINEAR and in 256B_S. The texels leave in
     groups, one per clock (`TexelGroups`): the first lane with a texel that has not left leads, and
-    all texels in its words go with it. A beat whose texels lie in the four words of one lane takes
-    one clock; lanes in different places take one clock each. The next beat follows without a
-    bubble. A beat with no texel to write passes as one beat without words.
+    all texels in its four words go with it, so no word of a beat is in two groups. A beat whose
+    texels lie in the words of one lane takes one clock; lanes in different places take one clock
+    each. The next beat follows without a bubble. A beat with no texel to write passes as one beat
+    without texels. The bytes are made of a group where it has its addresses (`WordExpand`): a group
+    is a third as wide as its words.
 
-    Latency 10 + lanes. In order. `i.ready` is a register; a stall of the output reaches the
-    registers behind the groups' queue in one clock.
+    Latency 6 + lanes. In order. `i.ready` is a register; `o.ready` reaches registers only.
 
     Parameters
     ----------
@@ -57,8 +57,7 @@ class Combine(wiring.Component):
     i : In(stream.Signature(footprint_beat(cfg)))
         Lanes of refused quads and flushes are not `active`.
     o : Out(stream.Signature(word_beat(cfg)))
-        `x` and `y` are the leader's texels. Data bytes without their mask bit hold anything, and
-        so do place and `op` of a beat without words.
+        `x` and `y` are the leader's texels. A beat without texels may have any place and `op`.
     """
 
     i: stream.Interface
@@ -69,8 +68,7 @@ class Combine(wiring.Component):
             raise ValueError(f"word_bytes must be 4, 8 or 16, not {cfg.word_bytes}")
         self.cfg = cfg
         self.groups = SideBuffer(TexelGroups(cfg), _side(cfg))
-        self.expand = WordExpand(cfg)
-        self.latency = self.groups.latency + 1 + self.expand.latency
+        self.latency = self.groups.latency + 1
         super().__init__(
             {
                 "i": In(stream.Signature(footprint_beat(cfg))),
@@ -81,10 +79,8 @@ class Combine(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.groups = self.groups
-        m.submodules.expand = expand = self.expand
         self._feed(m)
         self._issue(m)
-        wiring.connect(m, expand.o, wiring.flipped(self.o))
         return m
 
     def _feed(self, m: Module) -> None:
@@ -120,47 +116,49 @@ class Combine(wiring.Component):
             ]
 
     def _issue(self, m: Module) -> None:
-        """Send the groups of a beat, one per clock, from a register that moves with `expand`."""
+        """Send the groups of a beat, one per clock."""
         lanes = range(self.cfg.lanes)
-        buffer, go = self.groups.o, self.expand.i.ready
-        groups, side = buffer.payload.beat, buffer.payload.side
-        later = Signal()  # a group of the beat has left already
-        next_leader, next_others = Signal.like(groups.first), Signal.like(groups.others)
+        groups, side = self.groups.o.payload.beat, self.groups.o.payload.side
+        valid, go = self.groups.o.valid, Signal()
+        # The group that goes now, those after it: of the queue, and later of these registers.
+        later = Signal()
         leader, others = Signal.like(groups.first), Signal.like(groups.others)
+        next_leader, next_others = Signal.like(leader), Signal.like(others)
+        more, next_more = Signal(), Signal()
         m.d.comb += [
+            go.eq(~self.o.valid | self.o.ready),
             leader.eq(Mux(later, next_leader, groups.first)),
             others.eq(Mux(later, next_others, groups.others)),
-            buffer.ready.eq(go & ~others.any()),
+            more.eq(Mux(later, next_more, groups.more)),
+            self.groups.o.ready.eq(go & ~more),
         ]
-        with m.If(go & buffer.valid):
+        with m.If(go & valid):
             nearest = Cat(others[n] & ~others[:n].any() for n in lanes)
             m.d.sync += [
-                later.eq(others.any()),
+                later.eq(more),
                 next_leader.eq(nearest),
                 next_others.eq(others & ~nearest),
+                next_more.eq((others & ~nearest).any()),
             ]
 
-        group = Signal(texel_group(self.cfg), reset_less=True)
-        valid = Signal()
-        m.d.comb += [self.expand.i.payload.eq(group), self.expand.i.valid.eq(valid)]
-        pairs = lane_pairs(self.cfg)
+        beat, order = self.o.payload, lane_pairs(self.cfg)
         with m.If(go):
             m.d.sync += [
-                valid.eq(buffer.valid),
-                group.rank.eq(groups.rank),
-                group.head.op.eq(side.op),
-                *(group.head[name].eq(side[name]) for name in HEAD),
-                group.head.last.eq(side.last & ~others.any()),
+                self.o.valid.eq(valid),
+                *(beat[name].eq(side[name]) for name in HEAD),
+                beat.last.eq(side.last & ~more),
+                beat.op.eq(side.op),
+                beat.rank.eq(groups.rank),
             ]
             for name in ("mip", "slice", "x", "y"):
-                m.d.sync += group.head[name].eq(select(leader, [lane[name] for lane in side.lane]))
+                m.d.sync += beat[name].eq(choose(leader, [lane[name] for lane in side.lane]))
             for n in lanes:
                 # Lanes before the leader have left.
-                from_leader = [groups.pair[pairs.index((lead, n))] for lead in range(n + 1)]
+                pairs = [groups.pair[order.index((lead, n))] for lead in range(n + 1)]
                 for name in ("joins", "second_row", "second_column"):
-                    given = select(leader[: n + 1], [pair[name] for pair in from_leader])
-                    m.d.sync += group.lane[n][name].eq(given)
-                m.d.sync += group.lane[n].value.eq(side.lane[n].value)
+                    given = choose(leader[: n + 1], [pair[name] for pair in pairs])
+                    m.d.sync += beat.lane[n][name].eq(given)
+                m.d.sync += beat.lane[n].value.eq(side.lane[n].value)
                 for column in range(2):
                     byte = side.lane[n].x[column][: self.cfg.word_log2]
-                    m.d.sync += group.lane[n].byte[column].eq(byte)
+                    m.d.sync += beat.lane[n].byte[column].eq(byte)

@@ -1,6 +1,6 @@
 """Which texels of a beat leave together: those in the memory words of one lane (spec 03)."""
 
-from amaranth.hdl import Cat, Module, Signal, unsigned
+from amaranth.hdl import Cat, Const, Module, Signal, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -45,10 +45,10 @@ def texel_groups(cfg: UnitConfig) -> data.StructLayout:
     """Groups of the texels of one beat, each led by a lane.
 
     `first` is the first leader, one-hot, or 0 when no texel is written; `others` are the leaders
-    that follow, in the order of the lanes. `pair` says what each lane gives to the group of a
-    leader (`lane_pairs`): the texels that join, and whether its rows and columns are in the second
-    row and second word column of the leader, not the first. `rank[q]` is the lane, one-hot, with
-    the q-th strongest value.
+    that follow, in the order of the lanes; `more`: there are some. `pair` says what each lane gives
+    to the group of a leader (`lane_pairs`): the texels that join, and whether its rows and columns
+    are in the second row and second word column of the leader, not the first. `rank[q]` is the
+    lane, one-hot, with the q-th strongest value.
     """
     pair = data.StructLayout(
         {"joins": unsigned(TEXELS), "second_row": unsigned(2), "second_column": unsigned(2)}
@@ -58,6 +58,7 @@ def texel_groups(cfg: UnitConfig) -> data.StructLayout:
         {
             "first": lanes,
             "others": lanes,
+            "more": unsigned(1),
             "pair": data.ArrayLayout(pair, len(lane_pairs(cfg))),
             "rank": data.ArrayLayout(lanes, cfg.lanes),
         }
@@ -175,7 +176,7 @@ class TexelGroups(wiring.Component):
             )
             pending.append(delay(m, touched, 3, name=f"touched{lane}"))
 
-        found = 0
+        found, more = Const(0, 1), Const(0, 1)
         for lead in range(lanes):
             rest = lanes - 1 - lead
             leads = pending[lead].any()
@@ -190,7 +191,9 @@ class TexelGroups(wiring.Component):
                 self.o.first[lead].eq(delay(m, leads & ~found, 1 + rest, name=f"first{lead}")),
                 self.o.others[lead].eq(delay(m, leads & found, 1 + rest, name=f"other{lead}")),
             ]
+            more = delay(m, more | (leads & found), 1, name=f"more{lead}")
             found = delay(m, leads | found, 1, name=f"found{lead}")
+        m.d.comb += self.o.more.eq(more)
 
     def _rank_values(self, m: Module) -> None:
         """Sort the lanes; of equal values the first lane's is the strongest."""

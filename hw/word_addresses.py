@@ -1,4 +1,4 @@
-"""Addresses of the memory words of a beat (spec 05, 1 to 4)."""
+"""Memory words of a beat: addresses (spec 05, 1 to 4) and bytes."""
 
 from amaranth.hdl import Module, Mux, unsigned
 from amaranth.lib import data, stream, wiring
@@ -8,11 +8,14 @@ from minmip.hw.address_generator import AddressDatapath
 from minmip.hw.beats import WORDS, addressed_beat, control_fields, word_beat
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
+from minmip.hw.lib.queue import Queue
 from minmip.hw.lib.side_buffer import SideBuffer
 from minmip.hw.shapes import ADDRESS_BITS, SIZE_BITS
+from minmip.hw.word_expand import WordExpand
 
 __all__ = ["WordAddressDatapath", "WordAddresses"]
 
+HEAD = ("context", "code", "flush", "tag", "last", "op")
 PLACE = ("mip", "slice", "x", "y")
 CONTROL = ("base", "columns", "chain", "mip_offset", "swizzled")
 ROW_LOG2, BLOCK_LOG2 = 8, 4
@@ -92,21 +95,21 @@ class WordAddressDatapath(wiring.Component):
 
 
 class WordAddresses(wiring.Component):
-    """Give every memory word of a beat its address; masks and data wait in a queue.
+    """Give every memory word of a beat its address, mask and data.
 
-    One beat per clock, latency 10. No `ready` runs through it (`SideBuffer`).
+    One beat per clock, latency 10. No `ready` runs through it (`SideBuffer`). Bytes are made beside
+    the addresses, in fewer clocks, and wait for them in a queue.
 
     Parameters
     ----------
     cfg : UnitConfig
-        `swizzle_modes`, `word_bytes`.
+        `lanes`, `swizzle_modes`, `word_bytes`.
 
     Members
     -------
     i : In(stream.Signature(StructLayout({"beat": word_beat(cfg), "control": control_fields})))
         Of `control`: base, columns, chain, mip_offset and swizzled, of a flat map.
     o : Out(stream.Signature(addressed_beat(cfg)))
-        Addresses of words that are not valid are anything.
     """
 
     i: stream.Interface
@@ -115,8 +118,12 @@ class WordAddresses(wiring.Component):
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
         beat = word_beat(cfg)
-        side = {name: field.shape for name, field in beat if name not in PLACE}
-        self.buffer = SideBuffer(WordAddressDatapath(cfg), data.StructLayout(side))
+        head = {name: beat[name].shape for name in HEAD}
+        self.buffer = SideBuffer(WordAddressDatapath(cfg), data.StructLayout(head))
+        self.expand = WordExpand(cfg)
+        # Whatever is inside the buffer has a place here too.
+        words = self.expand.signature.members["o"].shape
+        self.words = Queue(words, self.buffer.queue.depth, never_full=True)
         self.latency = self.buffer.latency
         request = data.StructLayout({"beat": beat, "control": control_fields(cfg, *CONTROL)})
         super().__init__(
@@ -129,23 +136,33 @@ class WordAddresses(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.buffer = buffer = self.buffer
+        m.submodules.expand = expand = self.expand
+        m.submodules.words = words = self.words
         beat, control = self.i.payload.beat, self.i.payload.control
-        place, side = buffer.i.payload.beat, buffer.i.payload.side
+        place, head = buffer.i.payload.beat, buffer.i.payload.side
         m.d.comb += [
             buffer.i.valid.eq(self.i.valid),
             self.i.ready.eq(buffer.i.ready),
-            self.o.valid.eq(buffer.o.valid),
-            buffer.o.ready.eq(self.o.ready),
+            expand.i_valid.eq(self.i.valid & buffer.i.ready),
+            expand.i.lane.eq(beat.lane),
+            expand.i.rank.eq(beat.rank),
+            words.i.payload.eq(expand.o),
+            words.i.valid.eq(expand.o_valid),
         ]
         m.d.comb += [place[name].eq(beat[name]) for name in PLACE]
         m.d.comb += [place[name].eq(control[name]) for name in CONTROL]
-        waited, addresses = buffer.o.payload.side, buffer.o.payload.beat
-        for name, _ in side.shape():
-            m.d.comb += side[name].eq(beat[name])
-            if name != "word":
-                m.d.comb += self.o.payload[name].eq(waited[name])
-        for n in range(WORDS):
-            word = self.o.payload.word[n]
-            m.d.comb += word.address.eq(addresses[n])
-            m.d.comb += [word[name].eq(waited.word[n][name]) for name in ("valid", "mask", "data")]
+        m.d.comb += [head[name].eq(beat[name]) for name in HEAD]
+
+        # The words are there first.
+        m.d.comb += [
+            self.o.valid.eq(buffer.o.valid),
+            buffer.o.ready.eq(self.o.ready),
+            words.o.ready.eq(self.o.ready & buffer.o.valid),
+        ]
+        m.d.comb += [self.o.payload[name].eq(buffer.o.payload.side[name]) for name in HEAD]
+        for word, address, found in zip(
+            self.o.payload.word, buffer.o.payload.beat, words.o.payload, strict=True
+        ):
+            m.d.comb += word.address.eq(address)
+            m.d.comb += [word[name].eq(found[name]) for name in ("valid", "mask", "data")]
         return m

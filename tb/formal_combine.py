@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from amaranth.hdl import Assert, Module
 from kit.formal import Proof, StreamContract, ValidLatency
-from kit.side import SideContract
+from kit.side import AnyDatapath, SideContract
 
 from minmip.hw.combine import Combine
 from minmip.hw.config import SMALL
@@ -17,16 +18,28 @@ __all__ = ["proofs"]
 CONFIG = replace(SMALL, lanes=2, word_bytes=4)
 
 
-def addresses_contract() -> SideContract:
-    block = WordAddresses(CONFIG)
-    return SideContract(block, block.buffer)
+class AddressesContract(SideContract):
+    """The bytes are there when the addresses are; any addresses, any bytes."""
+
+    def __init__(self):
+        block = WordAddresses(CONFIG)
+        super().__init__(block, block.buffer)
+        block.expand = self.expand = AnyDatapath(block.expand)
+        self.ports.append(self.expand.any_result)
+
+    def properties(self, m: Module) -> None:
+        super().properties(m)
+        clocks = self.expand.latency
+        for n, valid in enumerate(self.expand.valids):
+            m.d.comb += Assert(valid == self.datapath.valids[n])
+        self.waits_beside(m, self.block.words, clocks)
 
 
 def proofs() -> list[Proof]:
     made = []
     for name, block, contract, datapath in (
         ("combine", Combine(CONFIG), lambda: StreamContract(Combine(CONFIG)), TexelGroups),
-        ("word_addresses", WordAddresses(CONFIG), addresses_contract, WordAddressDatapath),
+        ("word_addresses", WordAddresses(CONFIG), AddressesContract, WordAddressDatapath),
     ):
         clocks = datapath(CONFIG).latency
         made += [

@@ -1,5 +1,6 @@
 # amaranth: UnusedElaboratable=no
-"""Combine stage: against a plain statement of its rule, and against `sim.golden.combine`.
+"""Combine stage, with the bytes of its words, against a plain statement of its rule and
+`sim.golden.combine`.
 
 MINMIP_LONG=1 sends 20 times the beats; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
@@ -9,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from combined_words import CombinedWords
 from footprint_vectors import random_footprints, scattered_footprints, texels, word_beats
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
@@ -16,7 +18,6 @@ from kit.stream import simulate
 from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
 from mutants.combine import MUTANTS
 
-from minmip.hw.combine import Combine
 from minmip.hw.config import FULL
 from minmip.sim.golden.combine import BEATS_PER_QUAD, combine
 
@@ -76,7 +77,7 @@ def golden_writes(beats, cfg):
 def unit(request):
     """The Verilated block, and its parameters."""
     cfg = CONFIGS[request.param]
-    return VerilatedBlock(Combine(cfg), "combine"), cfg
+    return VerilatedBlock(CombinedWords(cfg), "combine"), cfg
 
 
 def check(unit, beats, traffic="full", seed=1):
@@ -103,7 +104,7 @@ def test_clocks(unit, distance):
     beats = scattered_footprints(np.random.default_rng(1), 10_000, cfg, distance=distance)
     _, run = check(unit, beats)
     stamps = run.output_stamps["o"]
-    assert stamps[0] - run.input_stamps["i"][0] == 10 + cfg.lanes
+    assert stamps[0] - run.input_stamps["i"][0] == 12 + cfg.lanes
     assert len(stamps) == 10_000 * clocks
     assert stamps[-1] - stamps[0] == len(stamps) - 1  # no bubble
 
@@ -124,7 +125,9 @@ def simulated(cfg, count=200):
     beats = random_footprints(np.random.default_rng(4), count, cfg)
     wanted = settled(word_beats(beats, cfg))
     groups = len(wanted["tag"])
-    result = simulate(Combine(cfg), {"i": beats}, groups, traffic="both", timeout=200 + 6 * groups)
+    result = simulate(
+        CombinedWords(cfg), {"i": beats}, groups, traffic="both", timeout=200 + 6 * groups
+    )
     assert_columns_equal(settled(result["o"]), wanted)
 
 
@@ -132,8 +135,8 @@ def test_cocotb():
     cfg = CONFIGS["2 lanes, 8 bytes"]
     beats = random_footprints(np.random.default_rng(5), 150, cfg)
     # What Verilator gives is checked here, and fills what may be anything.
-    words, _ = check((VerilatedBlock(Combine(cfg), "combine"), cfg), beats)
-    run_cocotb(Combine(cfg), "combine", {"i": beats}, {"o": words})
+    words, _ = check((VerilatedBlock(CombinedWords(cfg), "combine"), cfg), beats)
+    run_cocotb(CombinedWords(cfg), "combine", {"i": beats}, {"o": words})
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
@@ -144,4 +147,4 @@ def test_mutant(mutant):
 
 def test_word_of_32_bytes():
     with pytest.raises(ValueError, match=r"^word_bytes must be 4, 8 or 16, not 32$"):
-        Combine(replace(FULL, word_bytes=32))
+        CombinedWords(replace(FULL, word_bytes=32))

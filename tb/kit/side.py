@@ -9,10 +9,10 @@ from amaranth.lib.wiring import In, Out
 from kit.formal import StreamContract
 from minmip.hw.lib.side_buffer import SideBuffer
 
-__all__ = ["SideContract"]
+__all__ = ["AnyDatapath", "SideContract"]
 
 
-class _AnyDatapath(wiring.Component):
+class AnyDatapath(wiring.Component):
     """Any results with the right valid bits, which are `valids` by age."""
 
     def __init__(self, datapath):
@@ -47,29 +47,37 @@ class SideContract(StreamContract):
     def __init__(self, block, side: SideBuffer):
         super().__init__(block)
         self.side = side
-        side.buffer.datapath = self.datapath = _AnyDatapath(side.buffer.datapath)
+        side.buffer.datapath = self.datapath = AnyDatapath(side.buffer.datapath)
         self.ports.append(self.datapath.any_result)
 
     def properties(self, m: Module) -> None:
         super().properties(m)
-        response, waiting = self.side.buffer.queue, self.side.queue
-        credits = self.side.buffer.credits
-        flying = sum(self.datapath.valids)
-        inside = flying + response.more + 1 + response.o.valid
+        response, credits = self.side.buffer.queue, self.side.buffer.credits
+        inside = sum(self.datapath.valids) + response.more + 1 + response.o.valid
         free = Signal(range(credits.places + 1), name="free_places")
         m.d.comb += [
             free.eq(credits.credit + 2),
             Assert(free + inside == credits.places),
             Assert(~credits.ready | (free != 0)),
-            Assert(inside == waiting.more + 1 + waiting.o.valid),
         ]
-        for queue in (response, waiting):
-            used = queue.more + 1
-            m.d.comb += [
-                Assert((used >= 0) & (used <= queue.depth)),
-                Assert(queue.o.valid | (used <= 1)),
-                Assert(queue.vacant == ~queue.o.valid),
-            ]
-        # What is not at the output of the side queue came in a clock ago.
-        with m.If(~waiting.o.valid):
-            m.d.comb += Assert(waiting.more + 1 == self.datapath.valids[0])
+        self.queue_is_sound(m, response)
+        self.waits_beside(m, self.side.queue, 0)
+
+    def queue_is_sound(self, m: Module, queue) -> None:
+        """What is always true of a queue that never overflows."""
+        used = queue.more + 1
+        m.d.comb += [
+            Assert((used >= 0) & (used <= queue.depth)),
+            Assert(queue.o.valid | (used <= 1)),
+            Assert(queue.vacant == ~queue.o.valid),
+        ]
+
+    def waits_beside(self, m: Module, queue, clocks: int) -> None:
+        """`queue` gets every beat `clocks` after the datapath does, and keeps it as long."""
+        valids, response = self.datapath.valids, self.side.buffer.queue
+        behind = sum(valids[clocks:]) + response.more + 1 + response.o.valid
+        self.queue_is_sound(m, queue)
+        m.d.comb += Assert(behind == queue.more + 1 + queue.o.valid)
+        # What is not at its output came in a clock ago.
+        with m.If(~queue.o.valid):
+            m.d.comb += Assert(queue.more + 1 == valids[clocks])

@@ -6,7 +6,7 @@ MUTANTS = [
     Mutant(
         "last_of_each_group",
         "combine",
-        "side.last & ~others.any()",
+        "side.last & ~more",
         "side.last",
         "only the final group of a beat ends the quad",
     ),
@@ -34,8 +34,8 @@ MUTANTS = [
     Mutant(
         "groups_lost_in_stalls",
         "combine",
-        "buffer.ready.eq(go & ~others.any())",
-        "buffer.ready.eq(~others.any())",
+        "groups.o.ready.eq(go & ~more)",
+        "groups.o.ready.eq(~more)",
         "a beat waits while the output does",
     ),
     Mutant(
@@ -76,7 +76,7 @@ MUTANTS = [
     Mutant(
         "rank_of_lane",
         "word_expand",
-        "select(rank_q1[q], hits_q1)",
+        "choose(rank_q1[q], hits_q1)",
         "hits_q1[q]",
         "texels go with the value of their lane",
     ),

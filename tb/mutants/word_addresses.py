@@ -31,4 +31,11 @@ MUTANTS = [
         "columns_q1",
         "columns are stored less one",
     ),
+    Mutant(
+        "words_early",
+        "word_addresses",
+        "words.o.ready.eq(self.o.ready & buffer.o.valid)",
+        "words.o.ready.eq(self.o.ready)",
+        "bytes wait for their addresses",
+    ),
 ]
