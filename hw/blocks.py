@@ -8,7 +8,7 @@ from importlib import import_module
 
 from minmip.hw.config import DEFAULT, EVERYTHING, FULL, SMALL, UnitConfig
 
-__all__ = ["BLOCKS", "PRESETS", "make_block"]
+__all__ = ["BLOCKS", "PRESETS", "UNIT", "make_block"]
 
 PRESETS = {"small": SMALL, "default": DEFAULT, "full": FULL, "everything": EVERYTHING}
 """Named parameter sets."""
@@ -60,14 +60,21 @@ BLOCKS: dict[str, Callable] = {
 """Block name to its constructor from a `UnitConfig`. Names are no words of Verilog."""
 
 
+UNIT = "texture_addresser"
+"""Name of the whole unit: commands take it beside the blocks."""
+
+
 def make_block(name: str, cfg: UnitConfig = EVERYTHING):
-    """Build a block by its name.
+    """Build a block, or the whole unit, by its name.
 
     Raises
     ------
     ValueError
         When there is no such block.
     """
+    if name == UNIT:
+        return _block("top:TextureAddresser")(cfg)
     if name not in BLOCKS:
-        raise ValueError(f"there is no block {name!r}; there are {', '.join(sorted(BLOCKS))}")
+        known = ", ".join([*sorted(BLOCKS), UNIT])
+        raise ValueError(f"there is no block {name!r}; there are {known}")
     return BLOCKS[name](cfg)

@@ -34,6 +34,8 @@ class LaneSplit(wiring.Component):
     o : Out(stream.Signature(part_beat(cfg)))
     """
 
+    latency = 1
+
     i: stream.Interface
     o: stream.Interface
 

@@ -48,6 +48,8 @@ class Retire(wiring.Component):
         `MemoryPort.idle`.
     """
 
+    latency = 1
+
     i: stream.Interface
     o_words: stream.Interface
     o_answer: stream.Interface

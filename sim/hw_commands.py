@@ -56,16 +56,16 @@ _preset_option = click.option("--preset", default="full", show_default=True, hel
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder."
 )
-@click.option("--block", help="One block as its own top. Default: every block.")
+@click.option("--block", help="A block as its own top, or all of them. Default: the whole unit.")
 @_preset_option
 @_one_sentence
 def verilog(out, block, preset):
-    """Write the Verilog of one block, or of every block: NAME.v with top module NAME."""
-    from minmip.hw.blocks import BLOCKS, make_block
+    """Write the Verilog of the whole unit, or of blocks: NAME.v with top module NAME."""
+    from minmip.hw.blocks import BLOCKS, UNIT, make_block
     from minmip.hw.build import verilog as convert
 
     cfg = _preset(preset)
-    names = [block] if block else sorted(BLOCKS)
+    names = sorted(BLOCKS) if block == "all" else [block or UNIT]
     blocks = {name: make_block(name, cfg) for name in names}
     out.mkdir(parents=True, exist_ok=True)
     for name, component in blocks.items():

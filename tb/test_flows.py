@@ -15,8 +15,9 @@ from kit.vlib import stream_ports
 from mutants.streams import MUTANTS
 
 from minmip.hw import build, synth
-from minmip.hw.blocks import BLOCKS, make_block
+from minmip.hw.blocks import BLOCKS, UNIT, make_block
 from minmip.hw.build import BuildError, rtlil, run_yosys, verilog
+from minmip.hw.config import EVERYTHING, SMALL
 from minmip.hw.synth import netlist_of
 from minmip.hw.vendor.parts import BlockRam, Multiplier
 from minmip.sim.cli import main
@@ -27,10 +28,10 @@ def call(*arguments):
     return result.exit_code, result.output
 
 
-@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize("name", [*BLOCKS, UNIT])
 def test_ports_of_every_block(name):
     """The Verilog has the members of the signature as its ports, each of the right width."""
-    block = make_block(name)
+    block = make_block(name, SMALL if name == UNIT else EVERYTHING)
     text = verilog(block, name)
     found = {
         port: int(high or 0) + 1
@@ -64,9 +65,10 @@ def test_same_text_from_any_hash_seed(tmp_path):
 
 
 def test_verilog_of_every_block(tmp_path):
-    code, output = call("verilog", "-o", tmp_path / "new" / "folder", "--preset", "small")
+    folder = tmp_path / "new" / "folder"
+    code, output = call("verilog", "-o", folder, "--preset", "small", "--block", "all")
     assert code == 0
-    assert {file.stem for file in (tmp_path / "new" / "folder").iterdir()} == set(BLOCKS)
+    assert {file.stem for file in folder.iterdir()} == set(BLOCKS)
     assert len(output.splitlines()) == len(BLOCKS)
 
 

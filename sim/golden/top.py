@@ -79,9 +79,10 @@ def run(
         Called with the number of quads done since the last call.
     """
     memory = trace.memory.copy()
-    # No descriptor addresses a memory that starts beyond 48 bits.
+    # Addresses have 48 bits: what a memory has beyond is out of reach (decision D40).
     base = min(trace.memory_base, 1 << 48)
-    images, layouts = decode_image(trace.t_sharp, config, base, len(memory))
+    reach = min(len(memory), (1 << 48) - base)
+    images, layouts = decode_image(trace.t_sharp, config, base, reach)
     # From here on addresses count from the memory's start.
     layouts.base -= base
     samplers = decode_sampler(trace.s_sharp)

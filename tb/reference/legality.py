@@ -83,7 +83,8 @@ def too_large(image, sampler, flags, build):
 
 def map_is_inside(image, memory_base, memory_size):
     end = image.base + layout.total_bytes(image)
-    return image.base >= memory_base and end <= memory_base + memory_size
+    limit = min(memory_base + memory_size, 1 << 48)  # addresses have 48 bits
+    return image.base >= memory_base and end <= limit
 
 
 RULES = {
