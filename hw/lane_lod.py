@@ -86,11 +86,11 @@ class Operands(wiring.Component):
 
 
 class LaneLod(wiring.Component):
-    """LOD before bias and clamps, tap count and line of each lane; bias, clamp and slice operands.
+    """LOD before bias and clamps, tap count, line and the other operands of each lane.
 
     One part per clock; a part whose lanes have their own gradients takes `lanes / lod_units`
-    clocks. Latency `LodArray.latency + 2`. `i.ready` follows registers only, not `i.valid` or
-    `o.ready`; `o.payload` follows registers through three or four inputs a bit.
+    clocks. Latency `latency`, of every part. No `ready` runs through it: `i.ready` and `o.valid`
+    follow registers, and so does `o.payload`, through one look-up table a bit.
 
     What the LODs do not need waits in two queues beside their credit buffer.
 
@@ -147,43 +147,23 @@ class LaneLod(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.buffer = buffer = self.buffer
-        m.submodules.operands = operands = self.operands
+        m.submodules.operands = self.operands
         m.submodules.operand_queue = operand_queue = self.operand_queue
         m.submodules.side_queue = side_queue = self.side_queue
-        beat, control = self.i.payload.beat, self.i.payload.control
-        lanes = range(self.cfg.lanes)
-
+        beat = self.i.payload.beat
         own, take = Signal(), Signal()
         free = self._pace(m, take & own)
         m.d.comb += [
             own.eq(~beat.implicit & ~beat.explicit),
+            take.eq(self.i.valid & self.i.ready),
             self.i.ready.eq(buffer.i.ready & free),
             buffer.i.valid.eq(self.i.valid & free),
-            take.eq(self.i.valid & self.i.ready),
-            buffer.i.payload.own.eq(own),
-            buffer.i.payload.size.eq(control.view_size),
-        ]
-        request = buffer.i.payload
-        m.d.comb += [request[name].eq(control[name]) for name in self.control[1:]]
-
-        side = side_queue.i.payload
-        m.d.comb += [
             side_queue.i.valid.eq(take),
             operand_queue.i.valid.eq(
-                delay(m, take, operands.latency, name="take", reset_less=False)
+                delay(m, take, self.operands.latency, name="take", reset_less=False)
             ),
-            operand_queue.i.payload.eq(operands.o),
         ]
-        m.d.comb += [side[name].eq(beat[name]) for name in (*HEAD, *KINDS)]
-        for n in lanes:
-            lane = beat.lane[n]
-            m.d.comb += [operands.i[n][name].eq(lane[name]) for name, _ in FLOATS]
-            m.d.comb += side.uvw[n].eq(lane.uvw)
-            for name in ("ddx", "ddy"):
-                m.d.comb += request[name][n].eq(lane[name])
-                for axis in range(2):
-                    pair, shared = lane[name][axis], beat.lane[0][name][axis]
-                    m.d.comb += side[name][n][axis].eq(Mux(beat.implicit, shared, pair))
+        self._part(m, beat, own)
 
         # The LODs come last: operands and side data wait for them.
         m.d.comb += [
@@ -205,6 +185,27 @@ class LaneLod(wiring.Component):
         with m.Elif(left.any()):
             m.d.sync += left.eq(left - 1)
         return ~left.any()
+
+    def _part(self, m, beat, own):
+        """Take a part asunder: for the LODs, for the other operands, and what stays as it is."""
+        request, side = self.buffer.i.payload, self.side_queue.i.payload
+        control = self.i.payload.control
+        m.d.comb += [
+            request.own.eq(own),
+            request.size.eq(control.view_size),
+            self.operand_queue.i.payload.eq(self.operands.o),
+        ]
+        m.d.comb += [request[name].eq(control[name]) for name in self.control[1:]]
+        m.d.comb += [side[name].eq(beat[name]) for name in (*HEAD, *KINDS)]
+        for n in range(self.cfg.lanes):
+            lane = beat.lane[n]
+            m.d.comb += side.uvw[n].eq(lane.uvw)
+            m.d.comb += [self.operands.i[n][name].eq(lane[name]) for name, _ in FLOATS]
+            for name in ("ddx", "ddy"):
+                m.d.comb += request[name][n].eq(lane[name])
+                for axis in range(2):
+                    pair, shared = lane[name][axis], beat.lane[0][name][axis]
+                    m.d.comb += side[name][n][axis].eq(Mux(beat.implicit, shared, pair))
 
     def _result(self, m, lods, operands, side):
         """Put a beat together."""

@@ -19,6 +19,7 @@ from mutants.lane_lod import MUTANTS
 from minmip.hw.blocks import PRESETS
 from minmip.hw.config import FULL
 from minmip.hw.lane_lod import LaneLod
+from minmip.hw.operand_to_fixed import OperandToFixed
 
 LONG = bool(os.environ.get("MINMIP_LONG"))
 SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
@@ -123,3 +124,10 @@ def test_cocotb():
 def test_mutant(mutant):
     with planted(mutant), pytest.raises(AssertionError, match="differ"):
         simulated(width(4, 2) if mutant.module == "lod_array" else width(2, 1))
+
+
+def test_other_formats_are_refused():
+    with pytest.raises(ValueError, match="magnitude_bits must be 14 or 15, not 16"):
+        OperandToFixed(16, 8, negative=True)
+    with pytest.raises(ValueError, match=r"fraction_bits must be in 0\.\.15, not 16"):
+        OperandToFixed(15, 16, negative=True)
