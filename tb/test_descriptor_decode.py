@@ -398,15 +398,17 @@ def test_mutant_held(mutant):
 def moving(pairs, index, moves):
     """Codes when the memory's size changes in given clocks, [(clock, bytes)], and the clocks of
     acceptance and answer.
+
+    Checks that whoever keeps what the fresh answer of an entry says knows all about the others.
     """
     block = DescriptorDecode(EVERYTHING)
     columns = request_columns(pairs, index, np.zeros_like(index))
     beats = ints_of_beats(pack(descriptor_request(), columns))
     accepted, answered, codes, clock = [], [], [], 0
-    steps = dict(moves)
+    steps, kept, differ = dict(moves), {}, 0
 
     async def bench(ctx):
-        nonlocal clock
+        nonlocal clock, differ
         ctx.set(block.memory_base, BOUNDS["memory_base"])
         ctx.set(block.o.ready, 1)
         while len(codes) < len(beats):
@@ -416,14 +418,24 @@ def moving(pairs, index, moves):
             ctx.set(block.i.valid, left)
             if left:
                 ctx.set(block.i.payload.as_value(), beats[len(accepted)])
-            _, _, taken, valid, code = await ctx.tick().sample(
-                block.i.ready & block.i.valid, block.o.valid, block.o.payload.code
+            _, _, taken, valid, answer = await ctx.tick().sample(
+                block.i.ready & block.i.valid, block.o.valid, block.o.payload
             )
             if taken:
                 accepted.append(clock)
             if valid:
                 answered.append(clock)
-                codes.append(code)
+                codes.append(answer.code)
+                says = (
+                    answer.code,
+                    *(
+                        answer[name].as_bits() if hasattr(answer[name], "as_bits") else answer[name]
+                        for name in ("base", "size", "mip_offset", "lod_bias")
+                    ),
+                )
+                if answer.fresh:
+                    kept[answer.entry] = says
+                differ += kept.get(answer.entry) != says
             clock += 1
             assert clock < 100 * len(beats), "no end"
 
@@ -431,6 +443,7 @@ def moving(pairs, index, moves):
     simulator.add_clock(1e-8)
     simulator.add_testbench(bench)
     simulator.run()
+    assert differ == 0, f"{differ} answers differ from the fresh one of their entry"
     return np.array(accepted), np.array(answered), np.array(codes)
 
 

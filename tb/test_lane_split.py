@@ -122,5 +122,5 @@ def test_cocotb():
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_mutant(mutant):
-    with planted(mutant), pytest.raises(AssertionError, match="differ|beats|no end"):
+    with planted(mutant), pytest.raises(AssertionError, match=r"differ|beats|no end"):
         simulated(2)

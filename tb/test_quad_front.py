@@ -173,7 +173,7 @@ def simulated(traffic="full"):
     cfg = PRESETS["full"]
     requests = Requests(np.random.default_rng(6), 80, cfg, flush=0.2, flags=0.2)
     assert (requests.codes[requests.columns["flush"] == 0] == 0).sum() > 10
-    result = simulate(Inside(cfg), {"i": requests.columns}, 80, traffic=traffic, timeout=8000)
+    result = simulate(Inside(cfg), {"i": requests.columns}, 80, traffic=traffic, timeout=3500)
     assert_columns_equal(result["o"], requests.wanted)
 
 
@@ -189,5 +189,5 @@ def test_cocotb():
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_mutant(mutant):
-    with planted(mutant), pytest.raises(AssertionError, match="differ|beats|no end"):
+    with planted(mutant), pytest.raises(AssertionError, match=r"differ|beats|no end"):
         simulated()

@@ -108,6 +108,20 @@ ANSWERS = [
         "key.height_scale, C(1)",
         "1D has height 1 (D10)",
     ),
+    Mutant(
+        "every_answer_is_fresh",
+        "descriptor_decode",
+        "m.d.sync += bit.eq(0)",
+        "m.d.sync += bit.eq(1)",
+        "the second answer of an entry is not fresh",
+    ),
+    Mutant(
+        "fresh_only_once",
+        "descriptor_decode",
+        "with m.If(store.done & (store.write_entry == entry)):",
+        "with m.If(0):",
+        "an entry is fresh when it was decoded anew",
+    ),
 ]
 """Wrong answers."""
 
