@@ -51,11 +51,14 @@ BLOCKS: dict[str, Callable] = {
     "combine": _block("combine:Combine"),
     "address_generator": _block("address_generator:AddressGenerator"),
     "word_addresses": _block("word_addresses:WordAddresses"),
+    "retire": _block("retire:Retire"),
+    "combining_buffer": _block("combining_buffer:CombiningBuffer"),
     "memory_port": _block("memory_port:MemoryPort"),
     "atomic_memory": _block("atomic_memory:AtomicMemory"),
     "host_port": _block("host_port:HostPort"),
     "clear_engine": _block("clear_engine:ClearEngine"),
     "map_store": _block("map_store:MapStore"),
+    "counters": _block("counters:Counters", {f"event{n}": 1 + n % 6 for n in range(40)}),
 }
 """Block name to its constructor from a `UnitConfig`. Names are no words of Verilog."""
 

@@ -54,6 +54,7 @@ class Counters(wiring.Component):
                 raise ValueError(f"an event must have 1 to 6 bits, but {name} has {width}")
         self.widths = dict(widths)
         self.names = tuple(widths)
+        self.sums = [Signal(_HALF, name=f"{name}_low") for name in widths]  # the low halves
         super().__init__(
             {name: In(width) for name, width in widths.items()}
             | {"clear": In(1), "select": In(ceil_log2(len(widths))), "value": Out(48)}
@@ -64,9 +65,8 @@ class Counters(wiring.Component):
         clear = delay(m, self.clear, 1, name="clear", reset_less=False)
         later = delay(m, clear, 1, name="clear_high", reset_less=False)
         sums = []
-        for name in self.names:
+        for name, low in zip(self.names, self.sums, strict=True):
             event = delay(m, getattr(self, name), 1, name=name, reset_less=False)
-            low = Signal(_HALF, name=f"{name}_low")
             carry = Signal(name=f"{name}_carry")
             high = Signal(_HALF, name=f"{name}_high")
             m.d.sync += [Cat(low, carry).eq(low + event), high.eq(high + carry)]

@@ -1,0 +1,90 @@
+"""Mutants of the combining buffer."""
+
+from kit.mutants import Mutant
+
+MUTANTS = [
+    Mutant(
+        "stale_look_up",
+        "combining_buffer",
+        "match.clear.eq(last)",
+        "match.clear.eq(0)",
+        "beats behind one that changed the entries are looked up anew",
+    ),
+    Mutant(
+        "look_up_skips",
+        "replay_queue",
+        "ahead_at.eq(head_at + 1)",
+        "ahead_at.eq(head_at + 2)",
+        "the look-up goes back to the beat behind",
+    ),
+    Mutant(
+        "conflict_ignored",
+        "word_match",
+        "is_op = [op == entry.op for entry in self.entry]",
+        "is_op = [Const(1) for entry in self.entry]",
+        "a word held with another operation is written first",
+    ),
+    Mutant(
+        "conflict_elsewhere",
+        "combining_buffer",
+        "Mux(is_conflict, own, hand[n])",
+        "hand[n]",
+        "a word is in one entry only",
+    ),
+    Mutant(
+        "victim_lost",
+        "combining_buffer",
+        "out[n].eq((visit[n] & leave) | (start[n] & dirty[n]))",
+        "out[n].eq(visit[n] & leave)",
+        "what an entry held is written when another word takes it",
+    ),
+    Mutant(
+        "never_old",
+        "combining_buffer",
+        "due.eq(left[-1] | self.drain)",
+        "due.eq(self.drain)",
+        "a word leaves after its age",
+    ),
+    Mutant(
+        "drained_early",
+        "combining_buffer",
+        "& (credits.credit == credits.places - 2)",
+        "",
+        "what is on its way out is not drained",
+    ),
+    Mutant(
+        "drained_without_entries",
+        "combining_buffer",
+        "& ~dirty.any()\n",
+        "\n",
+        "what is held is not drained",
+    ),
+    Mutant(
+        "dirty_forgotten",
+        "combining_buffer",
+        "dirty.eq(touched | (dirty",
+        "dirty.eq((touched & ~dirty) | (dirty",
+        "a merge in the clock of the visit is written later",
+    ),
+    Mutant(
+        "alias",
+        "word_match",
+        "for at in range(0, len(a), _CHUNK)",
+        "for at in range(0, 2 * _CHUNK, _CHUNK)",
+        "all of the address is compared",
+    ),
+    Mutant(
+        "old_bytes_merge",
+        "held_word",
+        "replace = self.fresh | ~self.mask[n]",
+        "replace = ~self.mask[n]",
+        "an entry that starts afresh forgets its bytes",
+    ),
+    Mutant(
+        "mask_kept",
+        "held_word",
+        "taken | (self.mask & ~self.fresh.replicate(lanes))",
+        "taken | self.mask",
+        "an entry that starts afresh forgets its mask",
+    ),
+]
