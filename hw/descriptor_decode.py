@@ -31,6 +31,9 @@ class DescriptorDecode(wiring.Component):
     decoded, and reading starts again at the row of the miss. An entry is not rewritten while an
     answer that reads it waits at the output.
 
+    Each answer names its `entry`. The first one since the entry was decoded is `fresh`: whoever
+    copies those knows what the others say, but for their own error codes.
+
     When `memory_base` or `memory_limit` change, all entries are dropped: requests accepted in that
     clock or later are judged by the new bounds (code 31), those under way by the old or the new
     ones. Reset drops all entries too.

@@ -81,9 +81,9 @@ class FreeDecode(DescriptorDecode):
     store_part = AnyStore
 
 
-def free_decode(spec_type, decode=FreeDecode):
+def free_decode(spec_type):
     """Specification of the block with free parts."""
-    block = decode(EVERYTHING)
+    block = FreeDecode(EVERYTHING)
     spec = spec_type(block)
     match, store = block.match, block.store
     spec.ports += [match.any_found, match.any_entry, store.any_content, store.any_soon]
@@ -97,30 +97,6 @@ class WholeEntries(Spec):
         self.assume_inputs(m)
         with m.If(self.block.store.filling):
             m.d.comb += [Assert(~self.block.match.used), Assert(~self.block.o.valid)]
-
-
-class FewRows(FreeDecode):
-    """Fewer states, the same control."""
-
-    rows = 4
-
-
-class FreshMarks(Spec):
-    """An answer is fresh if its entry was written since the answer before it, and only then.
-
-    Entry 0 stands for all: the free compare writes no other.
-    """
-
-    def properties(self, m: Module) -> None:
-        self.assume_inputs(m)
-        store, o = self.block.store, self.block.o
-        written = Signal()
-        with m.If(o.valid & o.ready & (o.payload.entry == 0)):
-            m.d.sync += written.eq(0)
-        with m.If(store.done):
-            m.d.sync += written.eq(1)
-        with m.If(o.valid):
-            m.d.comb += Assert(o.payload.fresh == (written & (o.payload.entry == 0)))
 
 
 class FairMatch(AnyMatch):
@@ -137,10 +113,11 @@ class FairMatch(AnyMatch):
         return m
 
 
-class SmallDecode(FewRows):
-    """Few rows, and decodes that succeed."""
+class SmallDecode(FreeDecode):
+    """Few rows: fewer states, the same control."""
 
     match_part = FairMatch
+    rows = 4
 
 
 class OneBit(wiring.Component):
@@ -188,14 +165,6 @@ def proofs() -> list[Proof]:
             says="no request finds, and no answer reads, an entry that is being written",
             make=lambda: free_decode(WholeEntries),
             **parts,
-        ),
-        Proof(
-            name="fresh",
-            says="the first answer since an entry was written is marked fresh, and no other",
-            make=lambda: free_decode(FreshMarks, FewRows),
-            block="descriptor_decode",
-            mode="bmc",
-            depth=24,
         ),
         Proof(
             block="descriptor_decode",
