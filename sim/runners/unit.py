@@ -38,6 +38,7 @@ __all__ = [
     "simulated_config",
     "stuck_error",
     "unit_design",
+    "window",
 ]
 
 TOP = "texture_addresser"
@@ -149,7 +150,7 @@ def run_unit(
             f"{unit.cfg.memory_bytes}"
         )
     memory = np.pad(trace.memory, (0, -size % unit.cfg.word_bytes))
-    unit.start(memory, *_window(trace))
+    unit.start(memory, *window(trace))
     batches: list[Batch] = []
     accepted, answered = 0, 0
     for rows, last in _requests(trace, unit.cfg):
@@ -170,7 +171,7 @@ def run_unit(
     return _result(unit, trace, memory[:size], batches, pattern)
 
 
-def _window(trace: Trace) -> tuple[int, int]:
+def window(trace: Trace) -> tuple[int, int]:
     """First block of 256 bytes of the memory, and the first one behind it."""
     if trace.memory_base >= _END_OF_ADDRESSES:
         return 0, 0  # no address gets there

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
@@ -9,8 +10,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,7 +123,12 @@ def build_library(design: Design, header: str, *, wave: str | None = None, speed
     if wave == "fst":
         _check_fst_headers(variables)
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=f"{design.top}-") as name:
+    with (
+        _only_one(library.with_suffix(".lock")),
+        tempfile.TemporaryDirectory(dir=folder, prefix=f"{design.top}-") as name,
+    ):
+        if library.exists():
+            return library
         work = Path(name)
         source = design.verilog()
         (work / "top.v").write_text(_streams_only(source) if wave else source)
@@ -150,6 +157,17 @@ def build_library(design: Design, header: str, *, wave: str | None = None, speed
         _call(["g++", "-shared", *objects, *libraries, "-o", "model.so"], work, variables)
         os.replace(work / "model.so", library)
     return library
+
+
+@contextmanager
+def _only_one(file: Path) -> Iterator[None]:
+    """Wait while another process builds the same."""
+    with file.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            file.unlink(missing_ok=True)
 
 
 def _translation_units(work: Path) -> list[Path]:

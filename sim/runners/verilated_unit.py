@@ -12,7 +12,13 @@ from amaranth.hdl import Shape
 
 from minmip.hw.beats import pattern_beat, quad_answer, quad_request
 from minmip.hw.config import UnitConfig
-from minmip.hw.shapes import BLOCK_BITS
+from minmip.hw.shapes import (
+    BLOCK_BITS,
+    clear_request,
+    clear_result,
+    host_request,
+    host_response,
+)
 from minmip.sim.runners.unit import (
     PATIENCE,
     Batch,
@@ -50,6 +56,11 @@ class VerilatedUnit:
     seed : int
         Of the stalls.
 
+    Attributes
+    ----------
+    model : Model
+        With all streams of the unit; traces leave host port and clear engine alone.
+
     Raises
     ------
     RunnerError
@@ -73,10 +84,16 @@ class VerilatedUnit:
         kind = None if self.wave is None else _wave_format(self.wave)
         unit = make_unit(cfg)
         self.counter_names = unit.counter_names
-        self._model = Model(
+        self.model = Model(
             unit_design(unit),
-            [_stream("i", quad_request(cfg))],
-            [_stream("o", quad_answer()), _stream("o_pattern", pattern_beat(cfg))],
+            [
+                _stream("i", quad_request(cfg)),
+                *(_stream("i_host", host_request(cfg)), _stream("i_clear", clear_request())),
+            ],
+            [
+                *(_stream("o", quad_answer()), _stream("o_pattern", pattern_beat(cfg))),
+                *(_stream("o_host", host_response(cfg)), _stream("o_clear", clear_result())),
+            ],
             [
                 Port("memory_base", BLOCK_BITS),
                 Port("memory_limit", BLOCK_BITS + 1),
@@ -103,26 +120,26 @@ class VerilatedUnit:
         try:
             result = run_unit(self, trace, pattern=pattern, progress=progress)
         finally:
-            self._model.end_wave()
-        if strays := self._model.stray_writes:
+            self.model.end_wave()
+        if strays := self.model.stray_writes:
             raise RunnerError(f"the unit wrote {strays} times behind the end of the map memory")
         return result
 
     def start(self, memory: np.ndarray, base: int, limit: int) -> None:
         """As `Simulated.start`."""
-        self._model.use_memory(memory)
-        self._model.set("memory_base", base)
-        self._model.set("memory_limit", limit)
-        self._model.reset()
+        self.model.set("memory_base", base)
+        self.model.set("memory_limit", limit)
+        self.model.reset()
+        self.model.use_memory(memory)  # now: a write of an earlier run may end while in reset
         self._idle()
         self._clock = self._sent = self._answered = self._batches = 0
         if self.wave:
-            self._model.start_wave(self.wave, *self.wave_cycles)
+            self.model.start_wave(self.wave, *self.wave_cycles)
 
     def send(self, rows: np.ndarray, *, answers: int, pattern: int, last: bool) -> Batch:
         """As `Simulated.send`."""
         self._batches += 1
-        run = self._model.run(
+        run = self.model.run(
             {"i": rows},
             {"o": answers, "o_pattern": pattern},
             traffic=self.traffic,
@@ -152,16 +169,16 @@ class VerilatedUnit:
         """As `Simulated.counters`."""
         found = {}
         for number, name in enumerate(self.counter_names):
-            self._model.set("counter_select", number)
+            self.model.set("counter_select", number)
             self._idle()
-            found[name] = self._model.get("counter_value")
+            found[name] = self.model.get("counter_value")
         return found
 
     def _idle(self) -> None:
-        self._model.run({}, {"o": 0, "o_pattern": 0}, max_cycles=_SETTLE)
+        self.model.run({}, {"o": 0, "o_pattern": 0}, max_cycles=_SETTLE)
 
     def _streams(self) -> dict[str, tuple[int, int]]:
-        get = self._model.get
+        get = self.model.get
         return {
             "i": (get("i__valid"), get("i__ready")),
             "o": (get("o__valid"), 1),
