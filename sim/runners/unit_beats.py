@@ -29,7 +29,9 @@ def request_rows(trace: Trace, cfg: UnitConfig, first: int, last: int) -> np.nda
     """Requests of quads `first` to `last` - 1: uint32 [quads, words], lowest word first."""
     layout: Any = quad_request(cfg)
     quads = slice(first, last)
-    rows = np.zeros((max(0, last - first), words_of(layout)), np.uint32)
+    rows = np.zeros((last - first, words_of(layout)), np.uint32)
+    if not len(rows):
+        return rows
 
     def put_words(name: str, words: np.ndarray) -> None:
         at, bit = divmod(layout[name].offset, 32)
