@@ -1,6 +1,6 @@
 """Place of a word address in the memory, and whether it lies there (spec 08 `memory_base`)."""
 
-from amaranth.hdl import Cat, Module, Mux
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -32,6 +32,12 @@ class MemoryWindow(wiring.Component):
         Two clocks later: the address is at or above the base, below the limit, and less than
         `memory_bytes` from the base. Not a register.
     """
+
+    base: Signal
+    limit: Signal
+    address: Signal
+    place: Signal
+    inside: Signal
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg

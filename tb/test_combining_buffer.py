@@ -96,7 +96,7 @@ def test_long(full):
         full.run(columns, where, seed=9)
 
 
-def columns_of(cfg, address, valid, op=0):
+def columns_of(cfg, address, valid, op: int | np.ndarray = 0):
     """Beats of given words, every byte 0x80."""
     count = len(address)
     return {

@@ -51,14 +51,15 @@ def simulated(seed, clocks=600):
 def carried(clocks=70):
     """A sum goes from the low half to the high one."""
     block = Counters({"a": 6, "b": 1})
+    event = getattr(block, block.names[0])
 
     async def testbench(ctx):
         for sum_ in block.sums:
             ctx.set(sum_, (1 << 24) - 40)
-        ctx.set(block.a, 63)
+        ctx.set(event, 63)
         for _ in range(clocks):
             await ctx.tick()
-        ctx.set(block.a, 0)
+        ctx.set(event, 0)
         await ctx.tick().repeat(8)
         assert ctx.get(block.value) == (1 << 24) - 40 + 63 * clocks
 

@@ -28,7 +28,7 @@ from minmip.hw.retire import Retire
 from minmip.hw.shapes import host_request, host_response
 
 LONG = bool(os.environ.get("MINMIP_LONG"))
-TINY = replace(SMALL, word_bytes=4, memory_bytes=1 << 12, combine_age=64)
+TINY = replace(SMALL, word_bytes=4, memory_bytes=1 << 12, combine_age=64, descriptor_entries=4)
 MIDDLE = replace(TINY, word_bytes=8, combine_entries=4, combine_age=1024)
 
 
@@ -73,7 +73,7 @@ class Alone(wiring.Component):
         with m.If(self.i.valid & self.i.ready):
             m.d.sync += early.eq(self.i.payload.flush & (left != 0))
         m.d.comb += [
-            self.o_answer.payload.filtered[0].eq(early & self.o_answer.payload.flush),
+            self.o_answer.payload.filtered[0].eq(early & retire.o_answer.payload.flush),
             retire.drained.eq(left < 4),
             retire.memory_idle.eq(left == 0),
             releases.i.valid.eq(retire.release_valid),
@@ -177,7 +177,7 @@ def counts(wanted):
 
 @pytest.fixture(scope="module")
 def alone():
-    return VerilatedBlock(Alone(TINY), "retire")
+    return VerilatedBlock(Alone(TINY), "retire_bench")
 
 
 @pytest.mark.parametrize("traffic", TRAFFIC)
@@ -186,9 +186,8 @@ def test_traffic(alone, traffic):
     count = 1000 if traffic == "long stalls" else 1_000_000 if LONG else 25_000
     columns = beats_of(rng, count, TINY, np.arange(100, 140))
     wanted = wanted_of(columns)
-    modes = dict.fromkeys(("i", "o_words", "o_answer"), TRAFFIC[traffic])
-    modes["o_release"] = TRAFFIC["full"]
-    result, _ = alone.run({"i": columns}, counts(wanted), traffic=modes)
+    stalls = dict.fromkeys(["i", "o_words", "o_answer"], TRAFFIC[traffic])
+    result, _ = alone.run({"i": columns}, counts(wanted), traffic=stalls)
     assert_columns_equal(result, wanted)
 
 
@@ -335,4 +334,4 @@ def simulated_both():
 def test_cocotb():
     columns = beats_of(np.random.default_rng(4), 200, TINY, np.arange(100, 140))
     wanted = wanted_of(columns)
-    run_cocotb(Alone(TINY), "retire", {"i": columns}, wanted)
+    run_cocotb(Alone(TINY), "retire_bench", {"i": columns}, wanted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from amaranth.hdl import Value
@@ -72,7 +73,9 @@ def watch(cfg, columns, where, seed):
     simulator.add_testbench(testbench)
     simulator.run()
 
-    made = unpack(block.o.payload.shape(), beats_of_ints(operations, block.o.payload.shape().size))
+    made: Any = unpack(
+        block.o.payload.shape(), beats_of_ints(operations, block.o.payload.shape().size)
+    )
     checks = sorted(set(drained_at))
     # In all states that `drained` spoke of, and in the end.
     for accepted, given in [*checks[:: max(1, len(checks) // 20)], (len(beats), len(operations))]:
