@@ -56,6 +56,8 @@ class CombiningBuffer(wiring.Component):
         `(combine_age - 16) // combine_entries`, 1 or more.
     max_age : int
         `combine_entries * visit_clocks + 16`: `combine_age` unless the entries are too many for it.
+    entries, touched, queue, credits
+        What is held, which of it changes in this clock, and the output: for the benches.
 
     Members
     -------
