@@ -268,6 +268,7 @@ class TextureAddresser(wiring.Component):
                 taken["buffer"] & buffer.i.payload.word[0].valid,
             ),
             "merges": buffer.hits,
+            "misses": buffer.misses,
             "conflicts": buffer.conflicts,
             "aged": buffer.aged,
             "memory_operations": taken["memory"],
@@ -284,7 +285,7 @@ def _event_widths(cfg: UnitConfig) -> dict[str, int]:
     texels = (4 * cfg.lanes).bit_length()  # and no more bytes than texels
     names = ("quads", "flushes", "parts", "tap_beats", "pattern_beats")
     widths = dict.fromkeys(names, 1) | {"samples": texels, "byte_writes": texels}
-    widths |= {"words": 3, "merges": 3, "conflicts": 1, "aged": 1}
+    widths |= {"words": 3, "merges": 3, "misses": 1, "conflicts": 1, "aged": 1}
     widths |= {"memory_operations": 1, "dropped": 1}
     widths |= {f"code_{code}": 1 for code in CODES}
     return widths | {f"stall_{name}": 1 for name in STALLS}
