@@ -1,45 +1,19 @@
-"""Proofs of the footprint: its contract whatever the datapath answers, and the datapath's valid."""
+"""Proofs of the footprint: its contract, whatever the datapath answers."""
 
 from __future__ import annotations
 
-from kit.formal import Proof, ValidLatency
-from kit.side import SideContract
+from kit.formal import Proof
+from kit.side_contract import side_proofs
 
 from minmip.hw.blocks import PRESETS
-from minmip.hw.footprint import Footprint, FootprintDatapath
+from minmip.hw.footprint import Footprint
 
 __all__ = ["proofs"]
 
-CONFIG = PRESETS["small"]
-
-
-def contract() -> SideContract:
-    block = Footprint(CONFIG)
-    return SideContract(block, block.buffer)
-
 
 def proofs() -> list[Proof]:
-    clocks = FootprintDatapath(CONFIG).latency
-    return [
-        Proof(
-            block="footprint",
-            name="contract",
-            says="valid and payload of every output stay until the transfer",
-            make=contract,
-        ),
-        Proof(
-            block="footprint",
-            name="offers",
-            says="every output is offered without waiting for ready",
-            make=contract,
-            mode="cover",
-            depth=clocks + 8,
-        ),
-        Proof(
-            block="footprint",
-            name="valid",
-            says=f"o_valid of the datapath is i_valid of {clocks} clocks ago",
-            make=lambda: ValidLatency(FootprintDatapath(CONFIG)),
-            depth=clocks + 1,
-        ),
-    ]
+    return side_proofs(
+        "footprint",
+        lambda: Footprint(PRESETS["small"]),
+        lambda block: (block.buffer.buffer, {block.buffer.queue: 0}),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from amaranth.hdl import Assert, Assume, Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
-from kit.formal import Proof, Spec, StreamContract
+from kit.formal import Proof, Spec, StreamContract, contract_proofs
 from memory_bench import SMALL
 
 from minmip.hw.atomic_memory import AtomicMemory
@@ -124,37 +124,15 @@ class ClearCounts(StreamContract):
 
 
 def proofs() -> list[Proof]:
-    contract = "valid and payload of every output stay until the transfer"
     return [
-        Proof(
-            block="map_store", name="contract", says=contract, make=lambda: contract_of(MapStore)
-        ),
-        Proof(
-            block="atomic_memory",
-            name="contract",
-            says=contract,
-            make=lambda: contract_of(AtomicMemory),
-        ),
-        Proof(
-            block="atomic_memory",
-            name="offers",
-            says="every output is offered without waiting for ready",
-            make=lambda: contract_of(AtomicMemory),
-            mode="cover",
-        ),
-        Proof(
-            block="map_store",
-            name="offers",
-            says="every output is offered without waiting for ready",
-            make=lambda: contract_of(MapStore),
-            mode="cover",
-            depth=24,
-        ),
+        *contract_proofs("atomic_memory", lambda: contract_of(AtomicMemory), cover=2),
+        *contract_proofs("map_store", lambda: contract_of(MapStore), cover=24),
         Proof(block="host_port", name="answers", says=AnswersFit.__doc__, make=AnswersFit),
         Proof(
             block="clear_engine",
             name="contract",
-            says=f"{contract}. {ClearCounts.__doc__}",
+            says="valid and payload of every output stay until the transfer. "
+            f"{ClearCounts.__doc__}",
             make=ClearCounts,
             depth=4,  # from the request to the counts
         ),

@@ -9,8 +9,8 @@ from amaranth.hdl import Assume, Cat, Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from kit.beats import WatchedBeat
-from kit.formal import Proof, StreamContract
-from kit.side import SideContract
+from kit.formal import Proof, StreamContract, contract_proofs
+from kit.side_contract import side_proofs
 
 from minmip.hw.blocks import PRESETS
 from minmip.hw.lane_split import LaneSplit
@@ -123,40 +123,20 @@ def order() -> Order:
     return spec
 
 
-def gradients_contract() -> SideContract:
-    block = QuadGradients(CONFIG)
-    return SideContract(block, block.side)
-
-
 def proofs() -> list[Proof]:
-    found = [
+    return [
         Proof(
             block="quad_front",
             name="order",
             says=Order.__doc__,
             make=order,
             engine="abc pdr",
-        )
+        ),
+        *contract_proofs("quad_front", front_contract, cover=12),
+        *contract_proofs("lane_split", lambda: StreamContract(LaneSplit(CONFIG)), cover=6),
+        *side_proofs(
+            "quad_gradients",
+            lambda: QuadGradients(CONFIG),
+            lambda block: (block.side.buffer, {block.side.queue: 0}),
+        ),
     ]
-    for block, make, depth in (
-        ("quad_gradients", gradients_contract, QuadGradients(CONFIG).latency + 6),
-        ("quad_front", front_contract, 12),
-        ("lane_split", lambda: StreamContract(LaneSplit(CONFIG)), 6),
-    ):
-        found += [
-            Proof(
-                block=block,
-                name="contract",
-                says="valid and payload of every output stay until the transfer",
-                make=make,
-            ),
-            Proof(
-                block=block,
-                name="offers",
-                says="every output is offered without waiting for ready",
-                make=make,
-                mode="cover",
-                depth=depth,
-            ),
-        ]
-    return found

@@ -28,7 +28,9 @@ __all__ = [
     "Spec",
     "StreamContract",
     "ValidLatency",
+    "contract_proofs",
     "run_proof",
+    "valid_proof",
 ]
 
 
@@ -165,6 +167,41 @@ class ValidLatency(Spec):
             m, self.block.i_valid, self.block.latency, name="expected", reset_less=False
         )
         m.d.comb += Assert(self.block.o_valid == expected)
+
+
+def contract_proofs(
+    block: str, make: Callable[[], StreamContract], *, cover: int, depth: int = 2
+) -> list[Proof]:
+    """State the stream contract: by induction of `depth`, and every offer within `cover` clocks."""
+    return [
+        Proof(
+            block=block,
+            name="contract",
+            says="valid and payload of every output stay until the transfer",
+            make=make,
+            depth=depth,
+        ),
+        Proof(
+            block=block,
+            name="offers",
+            says="every output is offered without waiting for ready",
+            make=make,
+            mode="cover",
+            depth=cover,
+        ),
+    ]
+
+
+def valid_proof(block: str, make: Callable) -> Proof:
+    """State `ValidLatency` of the datapath that `make` returns."""
+    clocks = make().latency
+    return Proof(
+        block=block,
+        name="valid",
+        says=f"o_valid of the datapath is i_valid of {clocks} clocks ago",
+        make=lambda: ValidLatency(make()),
+        depth=clocks + 1,
+    )
 
 
 def run_proof(proof: Proof) -> Outcome:

@@ -6,7 +6,7 @@ import importlib
 from pathlib import Path
 
 from kit.beats import Credits
-from kit.formal import FreeDatapath, Proof, StreamContract, ValidLatency
+from kit.formal import FreeDatapath, Proof, StreamContract, contract_proofs, valid_proof
 from minmip.hw.blocks import BLOCKS, make_block
 from minmip.hw.lib.credit import CreditBuffer
 
@@ -38,33 +38,11 @@ def _standard(name: str) -> list[Proof]:
         spec.ports.append(fresh.datapath.any_result)
         return spec
 
-    latency = getattr(block, "latency", 4)
-    proofs = [
-        Proof(
-            block=name,
-            name="contract",
-            says="valid and payload of every output stay until the transfer",
-            make=contract,
-        ),
-        Proof(
-            block=name,
-            name="offers",
-            says="every output is offered without waiting for ready",
-            make=contract,
-            mode="cover",
-            depth=latency + 6,
-        ),
-    ]
+    proofs = contract_proofs(name, contract, cover=getattr(block, "latency", 4) + 6)
     if isinstance(block, CreditBuffer):
         clocks = block.datapath.latency
         proofs += [
-            Proof(
-                block=name,
-                name="valid",
-                says=f"o_valid of the datapath is i_valid of {clocks} clocks ago",
-                make=lambda: ValidLatency(make_block(name).datapath),
-                depth=clocks + 1,
-            ),
+            valid_proof(name, lambda: make_block(name).datapath),
             Proof(
                 block=name,
                 name="credits",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from amaranth.hdl import Assert, Assume, Const, Module, Signal, Value
 
-from kit.formal import FreeDatapath, Proof, StreamContract, ValidLatency
+from kit.formal import FreeDatapath, Proof, StreamContract, contract_proofs, valid_proof
 from minmip.hw.lib.credit import CreditBuffer
 from minmip.hw.lib.queue import Queue
 
@@ -96,28 +96,8 @@ def side_proofs(
     def datapath():
         return queues(make())[0].datapath
 
-    clocks = datapath().latency
+    cover, depth = datapath().latency + 8, contract().latest + 2
     return [
-        Proof(
-            block=name,
-            name="contract",
-            says="valid and payload of every output stay until the transfer",
-            make=contract,
-            depth=contract().latest + 2,
-        ),
-        Proof(
-            block=name,
-            name="offers",
-            says="every output is offered without waiting for ready",
-            make=contract,
-            mode="cover",
-            depth=clocks + 8,
-        ),
-        Proof(
-            block=name,
-            name="valid",
-            says=f"o_valid of the datapath is i_valid of {clocks} clocks ago",
-            make=lambda: ValidLatency(datapath()),
-            depth=clocks + 1,
-        ),
+        *contract_proofs(name, contract, cover=cover, depth=depth),
+        valid_proof(name, datapath),
     ]
