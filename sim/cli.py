@@ -236,6 +236,16 @@ def measure(quick):
     measure_all(quick=quick, say=click.echo)
 
 
+@main.command("measure-hw")
+@click.option("--quick", is_flag=True, help="A 480x270 frame, fewer quads and no builds.")
+@_one_sentence
+def measure_hw(quick):
+    """Print the unit's figures in simulation: clocks and writes per quad, speed, build time."""
+    from minmip.sim.measure_hw import measure_hardware
+
+    measure_hardware(quick=quick, say=click.echo)
+
+
 main.add_command(hw_commands.verilog)
 main.add_command(hw_commands.synth)
 main.add_command(hw_commands.formal)

