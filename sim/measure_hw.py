@@ -61,6 +61,7 @@ def _measure_frame(backend: Backend, size: tuple[int, int], runs: int, say) -> N
                 raise RunnerError(f"replay --check failed: {done.stderr.strip()[-500:]}")
     start = time.perf_counter()
     cycles = backend.run(trace).cycles
+    assert cycles is not None
     rate = cycles / (time.perf_counter() - start)
     say(
         f"replay --check, built-in scene {size[0]}x{size[1]}, minmip, trilinear, verilator, full: "
@@ -78,6 +79,7 @@ def _measure_workloads(backend: Backend, quads: int, say) -> None:
             result.counters[total] / quads
             for total in ("samples", "byte_writes", "memory_operations")
         )
+        assert result.cycles is not None
         say(
             f"{name}: {result.cycles / quads:.2f} clocks/quad; writes/quad {before:.1f} before the "
             f"merge, {merged:.2f} after it, {stored:.3f} memory operations ({quads} quads)"
