@@ -1,13 +1,13 @@
 """LOD datapaths of the lanes of a part."""
 
-from amaranth.hdl import Module, Mux, Signal, Value, signed, unsigned
+from amaranth.hdl import Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
 from minmip.hw.lod import LodDatapath
-from minmip.hw.shapes import lod_request
+from minmip.hw.shapes import lod_request, lod_result
 
 __all__ = ["LodArray"]
 
@@ -56,14 +56,7 @@ class LodArray(wiring.Component):
         self.latency = self.units[0].latency + self.steps
         request = lod_request(cfg)
         vectors = data.ArrayLayout(request["ddx"].shape, cfg.lanes)
-        result = data.StructLayout(
-            {
-                "lod": signed(16),
-                "undefined": unsigned(1),
-                "taps_log2": unsigned(3),
-                "major_is_x": unsigned(1),
-            }
-        )
+        result = {name: field.shape for name, field in lod_result() if name != "tag"}
         super().__init__(
             {
                 "i": In(
@@ -73,7 +66,7 @@ class LodArray(wiring.Component):
                     )
                 ),
                 "i_valid": In(1),
-                "o": Out(data.ArrayLayout(result, cfg.lanes)),
+                "o": Out(data.ArrayLayout(data.StructLayout(result), cfg.lanes)),
                 "o_valid": Out(1),
             }
         )
