@@ -16,6 +16,7 @@ class CombinedWords(wiring.Component):
     """`Combine`, then `WordExpand` in a buffer; latency 12 + lanes."""
 
     def __init__(self, cfg):
+        self.cfg = cfg
         expand = WordExpand(cfg)
         self.combine = Combine(cfg)
         into = expand.signature.members["i"].shape

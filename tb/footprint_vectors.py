@@ -6,7 +6,7 @@ import numpy as np
 
 from minmip.hw.shapes import MemoryOp
 
-__all__ = ["random_footprints", "scattered_footprints", "word_beats"]
+__all__ = ["masked_data", "random_footprints", "scattered_footprints", "texels", "word_beats"]
 
 OPS = {0: MemoryOp.OR, 1: MemoryOp.OR, 2: MemoryOp.MIN, 3: MemoryOp.MAX}
 """By linked type; a plain beat has no word, so its operation is looked at by nobody."""
@@ -145,6 +145,13 @@ def word_beats(beats, cfg):
         "y": np.where(nothing[:, None], 0, lane[source, leader, 1]),
         "word": {"valid": valid, "mask": mask, "data": data},
     }
+
+
+def masked_data(columns):
+    """Words with 0 where the data has no mask, and may be anything."""
+    word = columns["word"]
+    shown = word["mask"][..., None] >> np.arange(word["data"].shape[-1]) & 1
+    return columns | {"word": word | {"data": word["data"] * shown}}
 
 
 def _leave(waiting, cfg, merge):

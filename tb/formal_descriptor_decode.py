@@ -6,13 +6,12 @@ proofs hold for every key, every pattern of hits and every number of entries.
 
 from __future__ import annotations
 
-import os
-
 from amaranth.hdl import Assert, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from kit.beats import WatchedBeat
 from kit.formal import Proof, Spec, StreamContract
+from kit.vlib import LONG
 
 from minmip.hw.config import EVERYTHING, UnitConfig
 from minmip.hw.control_store import ControlStore
@@ -175,7 +174,7 @@ def proofs() -> list[Proof]:
             depth=14,
         ),
     ]
-    if os.environ.get("MINMIP_LONG"):
+    if LONG:
         says = "no request is lost, doubled or overtaken, whichever miss"
         found.append(Proof(name="order", says=says, make=order, **parts))
     return found

@@ -7,11 +7,11 @@ the promise, and not for the size of one.
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 from amaranth.hdl import Array, Assert, Assume, Cat, Cover, Module, Mux, Signal, Value
 from kit.formal import Proof, Spec
+from kit.vlib import LONG
 from memory_bench import SMALL
 
 from minmip.hw.lib.delay import delay
@@ -123,7 +123,7 @@ class PortFlow(Spec):
 
 def proofs() -> list[Proof]:
     """Memory latencies 3 and 4 take minutes: behind MINMIP_LONG."""
-    latencies = (1, 2, 3, 4) if os.environ.get("MINMIP_LONG") else (1, 2)
+    latencies = (1, 2, 3, 4) if LONG else (1, 2)
     made = [
         Proof(
             block="memory_port",

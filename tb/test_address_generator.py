@@ -4,14 +4,12 @@
 MINMIP_LONG=1 sends 10^7 beats; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
 
-import os
-
 import numpy as np
 import pytest
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
-from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.stream import check_simulated
+from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from mutants.address_generator import MUTANTS
 
 from minmip.hw.address_generator import AddressGenerator
@@ -19,8 +17,6 @@ from minmip.hw.blocks import PRESETS
 from minmip.hw.config import UnitConfig
 from minmip.sim.golden.address import map_layout, texel_address
 
-LONG = bool(os.environ.get("MINMIP_LONG"))
-SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
 LIMITS = [16384, 16384, 8192]  # width, height, depth or slices of a map
 CONFIGS = {name: PRESETS[name] for name in ("everything", "full")} | {
     "linear": UnitConfig(swizzle_modes=frozenset({0})),
@@ -91,20 +87,16 @@ def whole_map(sw_mode, volume, size=(37, 21, 19), mips=6):
 
 @pytest.fixture(scope="module", params=CONFIGS)
 def unit(request):
-    """The Verilated block, and its parameters."""
-    cfg = CONFIGS[request.param]
-    return VerilatedBlock(AddressGenerator(cfg), "address"), cfg
+    return VerilatedBlock(AddressGenerator(CONFIGS[request.param]), "address")
 
 
 def check(unit, beats, traffic="full", seed=1):
     requests, wanted = beats
-    result, run = unit[0].run({"i": requests}, len(wanted["tag"]), traffic=traffic, seed=seed)
-    assert_columns_equal(result["o"], wanted)
-    return run
+    return unit.check({"i": requests}, {"o": wanted}, traffic=traffic, seed=seed)
 
 
 def test_whole_maps(unit):
-    cfg = unit[1]
+    cfg = unit.block.cfg
     for mode in sorted(cfg.swizzle_modes):
         for volume in [False, True][: cfg.axes - 1]:
             requests, wanted = whole_map(mode, volume)
@@ -115,7 +107,7 @@ def test_whole_maps(unit):
 def test_random(unit):
     print("seed", SEED)
     count = 10_000_000 if LONG else 200_000
-    run = check(unit, random_requests(np.random.default_rng(SEED), count, unit[1]))
+    run = check(unit, random_requests(np.random.default_rng(SEED), count, unit.block.cfg))
     assert run.cycles < count + 300  # one texel per clock
     assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == 8
 
@@ -123,15 +115,14 @@ def test_random(unit):
 @pytest.mark.parametrize("traffic", TRAFFIC)
 def test_traffic(unit, traffic):
     count = 300 if traffic == "long stalls" else 5000
-    check(unit, random_requests(np.random.default_rng(2), count, unit[1]), traffic, seed=3)
+    check(unit, random_requests(np.random.default_rng(2), count, unit.block.cfg), traffic, seed=3)
 
 
 def simulated(traffic="full"):
     """A few texels in Amaranth's simulator."""
     cfg = PRESETS["everything"]
     requests, wanted = random_requests(np.random.default_rng(4), 1000, cfg)
-    result = simulate(AddressGenerator(cfg), {"i": requests}, 1000, traffic=traffic)
-    assert_columns_equal(result["o"], wanted)
+    check_simulated(AddressGenerator(cfg), {"i": requests}, {"o": wanted}, traffic=traffic)
 
 
 def test_pysim():

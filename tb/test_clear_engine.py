@@ -1,7 +1,6 @@
 # amaranth: UnusedElaboratable=no
 """Clear engine against plain byte ranges."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.vlib import LONG, TRAFFIC, VerilatedBlock, assert_columns_equal
 from mutants.clear_engine import MUTANTS
 
 from minmip.hw.clear_engine import ClearEngine
@@ -20,7 +19,6 @@ from minmip.hw.config import EVERYTHING
 from minmip.hw.lib.queue import Queue
 from minmip.hw.shapes import clear_request, clear_result, host_request, host_response
 
-LONG = bool(os.environ.get("MINMIP_LONG"))
 WORD_BITS = 48 - EVERYTHING.word_log2
 
 

@@ -5,24 +5,27 @@
 MINMIP_LONG=1 sends 20 times the beats; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
 
-import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from combined_words import CombinedWords
-from footprint_vectors import random_footprints, scattered_footprints, texels, word_beats
+from footprint_vectors import (
+    masked_data,
+    random_footprints,
+    scattered_footprints,
+    texels,
+    word_beats,
+)
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock, assert_columns_equal
 from mutants.combine import MUTANTS
 
 from minmip.hw.config import FULL
 from minmip.sim.golden.combine import BEATS_PER_QUAD, combine
 
-LONG = bool(os.environ.get("MINMIP_LONG"))
-SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
 TWO_LANES = replace(FULL, lanes=2, lod_units=1, word_bytes=4)
 QUADS = 4000
 """What the golden model takes at once."""
@@ -36,14 +39,12 @@ CONFIGS = {
 
 def settled(columns):
     """Columns with 0 where anything may be: data without mask; place, operation without words."""
-    word = columns["word"]
-    shown = word["mask"][..., None] >> np.arange(word["data"].shape[-1]) & 1
-    some = word["valid"].any(1)
+    some = columns["word"]["valid"].any(1)
     place = {
         name: np.where(some if columns[name].ndim == 1 else some[:, None], columns[name], 0)
         for name in ("mip", "slice", "x", "y", "op")
     }
-    return columns | place | {"word": word | {"data": word["data"] * shown}}
+    return masked_data(columns) | place
 
 
 def writes(words):
@@ -76,15 +77,12 @@ def golden_writes(beats, cfg):
 
 @pytest.fixture(scope="module", params=CONFIGS)
 def unit(request):
-    """The Verilated block, and its parameters."""
-    cfg = CONFIGS[request.param]
-    return VerilatedBlock(CombinedWords(cfg), "combine"), cfg
+    return VerilatedBlock(CombinedWords(CONFIGS[request.param]), "combine")
 
 
 def check(unit, beats, traffic="full", seed=1):
-    block, cfg = unit
-    wanted = settled(word_beats(beats, cfg))
-    result, run = block.run({"i": beats}, len(wanted["tag"]), traffic=traffic, seed=seed)
+    wanted = settled(word_beats(beats, unit.block.cfg))
+    result, run = unit.run({"i": beats}, len(wanted["tag"]), traffic=traffic, seed=seed)
     assert_columns_equal(settled(result["o"]), wanted)
     return result["o"], run
 
@@ -92,15 +90,15 @@ def check(unit, beats, traffic="full", seed=1):
 def test_random(unit):
     for seed in range(SEED, SEED + (40 if LONG else 2)):
         print("seed", seed)
-        beats = random_footprints(np.random.default_rng(seed), 15_000, unit[1])
+        beats = random_footprints(np.random.default_rng(seed), 15_000, unit.block.cfg)
         words = check(unit, beats)[0]
-        np.testing.assert_array_equal(writes(words), golden_writes(beats, unit[1]))
+        np.testing.assert_array_equal(writes(words), golden_writes(beats, unit.block.cfg))
 
 
 @pytest.mark.parametrize("distance", [0, 1, 2])
 def test_clocks(unit, distance):
     """A beat in the words of one lane takes one clock; lanes apart, or partly, one clock each."""
-    _, cfg = unit
+    cfg = unit.block.cfg
     clocks = cfg.lanes if distance else 1
     beats = scattered_footprints(np.random.default_rng(1), 10_000, cfg, distance=distance)
     _, run = check(unit, beats)
@@ -113,7 +111,7 @@ def test_clocks(unit, distance):
 @pytest.mark.parametrize("traffic", TRAFFIC)
 def test_traffic(unit, traffic):
     count = 200 if traffic == "long stalls" else 3000
-    check(unit, random_footprints(np.random.default_rng(2), count, unit[1]), traffic, seed=3)
+    check(unit, random_footprints(np.random.default_rng(2), count, unit.block.cfg), traffic, seed=3)
 
 
 @pytest.mark.parametrize(("lanes", "word_bytes"), [(4, 4), (2, 16), (1, 8)])

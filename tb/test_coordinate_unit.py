@@ -4,16 +4,14 @@
 MINMIP_LONG=1 sends 10^7 beats; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
 
-import os
-
 import coordinate_vectors
 import numpy as np
 import pytest
 from amaranth.hdl import Const
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
-from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.stream import check_simulated
+from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from mutants.coordinate import MUTANTS
 
 from minmip.hw.blocks import PRESETS
@@ -21,34 +19,26 @@ from minmip.hw.coordinate import CoordinateUnit
 from minmip.hw.float_to_fixed import FloatToFixed
 from minmip.hw.lib.arithmetic import add_carry
 
-LONG = bool(os.environ.get("MINMIP_LONG"))
-SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
-
 
 @pytest.fixture(scope="module", params=("everything", "full"))
 def unit(request):
-    """The Verilated block, and its number of axes."""
-    cfg = PRESETS[request.param]
-    return VerilatedBlock(CoordinateUnit(cfg), "coordinate"), cfg.axes
+    return VerilatedBlock(CoordinateUnit(PRESETS[request.param]), "coordinate")
 
 
 def check(unit, requests, traffic="full", seed=1):
-    block, _ = unit
     wanted = coordinate_vectors.golden_coordinates(requests)
-    result, run = block.run({"i": requests}, len(wanted["tag"]), traffic=traffic, seed=seed)
-    assert_columns_equal(result["o"], wanted)
-    return run
+    return unit.check({"i": requests}, {"o": wanted}, traffic=traffic, seed=seed)
 
 
 def test_specials(unit):
-    check(unit, coordinate_vectors.special_coordinate_requests(unit[1]))
+    check(unit, coordinate_vectors.special_coordinate_requests(unit.block.cfg.axes))
 
 
 def test_random(unit):
     print("seed", SEED)
     rng = np.random.default_rng(SEED)
     count = 10_000_000 if LONG else 200_000
-    requests = coordinate_vectors.coordinate_requests(rng, count, unit[1])
+    requests = coordinate_vectors.coordinate_requests(rng, count, unit.block.cfg.axes)
     run = check(unit, requests)
     assert run.cycles < count + 300  # one axis set per clock
     assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == 31
@@ -58,16 +48,20 @@ def test_random(unit):
 def test_traffic(unit, traffic):
     rng = np.random.default_rng(2)
     count = 300 if traffic == "long stalls" else 5000
-    check(unit, coordinate_vectors.coordinate_requests(rng, count, unit[1]), traffic, seed=3)
+    check(
+        unit,
+        coordinate_vectors.coordinate_requests(rng, count, unit.block.cfg.axes),
+        traffic,
+        seed=3,
+    )
 
 
 def simulated(count, traffic="full"):
     """A few requests in Amaranth's simulator."""
     requests = coordinate_vectors.coordinate_requests(np.random.default_rng(4), count, 3)
-    result = simulate(
-        CoordinateUnit(PRESETS["everything"]), {"i": requests}, count, traffic=traffic
-    )
-    assert_columns_equal(result["o"], coordinate_vectors.golden_coordinates(requests))
+    wanted = coordinate_vectors.golden_coordinates(requests)
+    block = CoordinateUnit(PRESETS["everything"])
+    check_simulated(block, {"i": requests}, {"o": wanted}, traffic=traffic)
 
 
 def test_pysim():

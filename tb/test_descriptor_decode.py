@@ -1,7 +1,6 @@
 # amaranth: UnusedElaboratable=no
 """Descriptor decode against `sim.golden.descriptor` and `sim.golden.address`."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -29,7 +28,7 @@ from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.packing import ints_of_beats, pack
 from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock
+from kit.vlib import LONG, TRAFFIC, VerilatedBlock
 from mutants.descriptor_decode import ANSWERS, HELD, MOVED
 
 from minmip.hw.blocks import PRESETS
@@ -39,7 +38,6 @@ from minmip.hw.descriptor_words import S_FIELDS, T_FIELDS
 from minmip.hw.shapes import descriptor_request
 from minmip.sim.trace import FLAG_GATHER, FLAG_OFFSET
 
-LONG = bool(os.environ.get("MINMIP_LONG"))
 MISS = 31
 """Clocks from one answer to the next when that one misses."""
 MOST = 32

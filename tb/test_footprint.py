@@ -5,7 +5,6 @@ MINMIP_LONG=1 sends 10^6 beats, and takes `full` too; MINMIP_FIRST_SEED (default
 failure.
 """
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -13,16 +12,13 @@ import pattern_vectors
 import pytest
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
-from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.stream import check_simulated
+from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock, assert_columns_equal
 from mutants.footprint import MUTANTS
 
 from minmip.hw.blocks import PRESETS
 from minmip.hw.config import EVERYTHING
 from minmip.hw.footprint import Footprint
-
-LONG = bool(os.environ.get("MINMIP_LONG"))
-SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
 
 VOLUMES = replace(EVERYTHING, lanes=1, lod_units=1)
 """Three axes."""
@@ -41,9 +37,7 @@ class Bench:
 
     def check(self, rng, count, traffic="full"):
         requests, wanted = beats(rng, self.cfg, self.descriptors, count)
-        result, run = self.block.run({"i": requests}, count, traffic=traffic, seed=3)
-        assert_columns_equal(result["o"], wanted)
-        return run
+        return self.block.check({"i": requests}, {"o": wanted}, traffic=traffic, seed=3)
 
 
 def beats(rng, cfg, descriptors, count):
@@ -108,8 +102,7 @@ def simulated(traffic="full"):
     """A few beats in Amaranth's simulator."""
     descriptors = pattern_vectors.legal_descriptors(VOLUMES, count=300)
     requests, wanted = beats(np.random.default_rng(4), VOLUMES, descriptors, 300)
-    result = simulate(Footprint(VOLUMES), {"i": requests}, 300, traffic=traffic)
-    assert_columns_equal(result["o"], wanted)
+    check_simulated(Footprint(VOLUMES), {"i": requests}, {"o": wanted}, traffic=traffic)
 
 
 def test_pysim():

@@ -4,14 +4,12 @@
 MINMIP_LONG=1 sends 10^7 beats in ten runs; MINMIP_FIRST_SEED (default 1) replays one of them.
 """
 
-import os
-
 import numpy as np
 import pytest
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
-from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.stream import check_simulated
+from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from lod_vectors import SPECIAL, float_pairs
 from mutants.gradient import MUTANTS
 
@@ -19,8 +17,7 @@ from minmip.hw.blocks import PRESETS
 from minmip.hw.gradient import GradientUnit
 from minmip.sim.golden.numbers import float_sub
 
-FIRST = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
-RUNS, BEATS = (10, 1_000_000) if os.environ.get("MINMIP_LONG") else (1, 200_000)
+RUNS, BEATS = (10, 1_000_000) if LONG else (1, 200_000)
 
 
 def gradient_requests(rng, count, axes):
@@ -47,40 +44,28 @@ def golden(requests):
     }
 
 
-class Unit:
-    """The block, its parameters and its verilated model."""
-
-    def __init__(self, cfg):
-        self.cfg = cfg
-        self.block = GradientUnit(cfg)
-        self.verilated = VerilatedBlock(self.block, "gradient")
-
-
 @pytest.fixture(scope="module", params=("everything", "full"))
 def unit(request):
-    return Unit(PRESETS[request.param])
+    return VerilatedBlock(GradientUnit(PRESETS[request.param]), "gradient")
 
 
 def check(unit, requests, traffic="full", seed=1):
-    wanted = golden(requests)
-    result, run = unit.verilated.run(
-        {"i": requests}, len(wanted["tag"]), traffic=traffic, seed=seed
-    )
-    assert_columns_equal(result["o"], wanted)
-    return run
+    return unit.check({"i": requests}, {"o": golden(requests)}, traffic=traffic, seed=seed)
 
 
 def test_random(unit):
-    for seed in range(FIRST, FIRST + RUNS):
+    for seed in range(SEED, SEED + RUNS):
         print("seed", seed)
-        run = check(unit, gradient_requests(np.random.default_rng(seed), BEATS, unit.cfg.axes))
+        run = check(
+            unit, gradient_requests(np.random.default_rng(seed), BEATS, unit.block.cfg.axes)
+        )
         assert run.cycles < BEATS + 300  # one quad per clock
         assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == unit.block.latency
 
 
 @pytest.mark.parametrize("traffic", TRAFFIC)
 def test_traffic(unit, traffic):
-    requests = gradient_requests(np.random.default_rng(2), 5000, unit.cfg.axes)
+    requests = gradient_requests(np.random.default_rng(2), 5000, unit.block.cfg.axes)
     if traffic == "long stalls":
         requests = {name: column[-300:] for name, column in requests.items()}
     check(unit, requests, traffic, seed=3)
@@ -93,10 +78,8 @@ def simulated(traffic="full"):
     large = ((uvw[:, :2, 0] & 0x7FFFFFFF) > 0x70000000).all(axis=1)  # overflow, infinity, NaN
     some = large | (np.random.default_rng(5).random(len(uvw)) < 0.1)
     requests = {name: column[some] for name, column in requests.items()}
-    result = simulate(
-        GradientUnit(PRESETS["full"]), {"i": requests}, int(some.sum()), traffic=traffic
-    )
-    assert_columns_equal(result["o"], golden(requests))
+    block = GradientUnit(PRESETS["full"])
+    check_simulated(block, {"i": requests}, {"o": golden(requests)}, traffic=traffic)
 
 
 def test_pysim():

@@ -4,7 +4,6 @@
 MINMIP_LONG=1 sends 10^6 beats; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock, assert_columns_equal
 from lod_beat_vectors import KINDS, OPERANDS, golden_lods, part_requests
 from mutants.lane_lod import MUTANTS
 
@@ -21,8 +20,6 @@ from minmip.hw.config import FULL
 from minmip.hw.lane_lod import LaneLod
 from minmip.hw.operand_to_fixed import OperandToFixed
 
-LONG = bool(os.environ.get("MINMIP_LONG"))
-SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
 WIDTHS = [(1, 1), (2, 1), (2, 2), (4, 1), (4, 2), (4, 4)]
 """Every legal pair of lanes and LOD units."""
 
@@ -31,18 +28,10 @@ def width(lanes, units):
     return replace(FULL, lanes=lanes, lod_units=units)
 
 
-class Unit:
-    """The block, its parameters and its verilated model."""
-
-    def __init__(self, cfg):
-        self.cfg = cfg
-        self.block = LaneLod(cfg)
-        self.verilated = VerilatedBlock(self.block, "lane_lod")
-
-
 @pytest.fixture(scope="module", params=("full", "4 lanes on 1 unit"))
 def unit(request):
-    return Unit(PRESETS["full"] if request.param == "full" else width(4, 1))
+    cfg = PRESETS["full"] if request.param == "full" else width(4, 1)
+    return VerilatedBlock(LaneLod(cfg), "lane_lod")
 
 
 def compare(result, requests, cfg):
@@ -56,22 +45,22 @@ def compare(result, requests, cfg):
 
 def check(unit, requests, traffic="full", seed=1):
     count = len(requests["beat"]["tag"])
-    result, run = unit.verilated.run({"i": requests}, count, traffic=traffic, seed=seed)
-    compare(result["o"], requests, unit.cfg)
+    result, run = unit.run({"i": requests}, count, traffic=traffic, seed=seed)
+    compare(result["o"], requests, unit.block.cfg)
     return run
 
 
 def test_random(unit):
     print("seed", SEED)
     count = 1_000_000 if LONG else 60_000
-    check(unit, part_requests(np.random.default_rng(SEED), count, unit.cfg))
+    check(unit, part_requests(np.random.default_rng(SEED), count, unit.block.cfg))
 
 
 def test_special_operands(unit):
     """Every special float as level, bias, clamp and slice, of every kind of part."""
-    lanes = unit.cfg.lanes
+    lanes = unit.block.cfg.lanes
     count = 6 * len(OPERANDS)
-    requests = part_requests(np.random.default_rng(2), count, unit.cfg)
+    requests = part_requests(np.random.default_rng(2), count, unit.block.cfg)
     beat = requests["beat"]
     special = np.tile(OPERANDS, 6)[:, None]
     for n, name in enumerate(("level", "clamp", "slice")):
@@ -85,10 +74,10 @@ def test_special_operands(unit):
 @pytest.mark.parametrize("kinds", [*((kind,) for kind in KINDS), KINDS], ids="-".join)
 def test_rate(unit, kinds):
     """One part per clock; with gradients of their own, as many lanes as there are LOD units."""
-    requests = part_requests(np.random.default_rng(3), 3000, unit.cfg, kinds)
+    requests = part_requests(np.random.default_rng(3), 3000, unit.block.cfg, kinds)
     run = check(unit, requests)
     own = ~requests["beat"]["implicit"] & ~requests["beat"]["explicit"]
-    clocks = np.where(own, unit.cfg.lanes // unit.cfg.lod_units, 1)
+    clocks = np.where(own, unit.block.cfg.lanes // unit.block.cfg.lod_units, 1)
     assert np.array_equal(np.diff(run.input_stamps["i"]), clocks[:-1])
     assert np.array_equal(
         run.output_stamps["o"] - run.input_stamps["i"], clocks * 0 + unit.block.latency
@@ -98,7 +87,7 @@ def test_rate(unit, kinds):
 @pytest.mark.parametrize("traffic", TRAFFIC)
 def test_traffic(unit, traffic):
     count = 300 if traffic == "long stalls" else 5000
-    check(unit, part_requests(np.random.default_rng(4), count, unit.cfg), traffic, seed=3)
+    check(unit, part_requests(np.random.default_rng(4), count, unit.block.cfg), traffic, seed=3)
 
 
 def simulated(cfg=FULL, traffic="full", count=200):

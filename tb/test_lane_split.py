@@ -4,15 +4,14 @@
 MINMIP_LONG=1 sends 10^6 quads; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
 
-import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
-from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.stream import check_simulated
+from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from mutants.lane_split import MUTANTS
 from quad_vectors import random_columns
 
@@ -21,8 +20,6 @@ from minmip.hw.blocks import PRESETS
 from minmip.hw.lane_split import LaneSplit
 from minmip.sim.trace import SAMPLE_B, SAMPLE_L, SAMPLE_LZ
 
-LONG = bool(os.environ.get("MINMIP_LONG"))
-SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
 CONFIGS = {
     "small": PRESETS["small"],
     "default": PRESETS["default"],
@@ -62,51 +59,42 @@ def golden(quads, lanes):
     }
 
 
-class Unit:
-    """The verilated block and its parameters."""
-
-    def __init__(self, cfg):
-        self.cfg = cfg
-        self.parts = 4 // cfg.lanes
-        self.block = VerilatedBlock(LaneSplit(cfg), "lane_split")
-
-    def check(self, quads, traffic="full", seed=1):
-        count = len(quads["tag"]) * self.parts
-        result, run = self.block.run({"i": quads}, count, traffic=traffic, seed=seed)
-        assert_columns_equal(result["o"], golden(quads, self.cfg.lanes))
-        return run
-
-
 @pytest.fixture(scope="module", params=CONFIGS)
 def unit(request):
-    return Unit(CONFIGS[request.param])
+    return VerilatedBlock(LaneSplit(CONFIGS[request.param]), "lane_split")
+
+
+def check(unit, rng, count, traffic="full"):
+    cfg = unit.block.cfg
+    quads = random_columns(rng, quad_beat(cfg), count)
+    wanted = golden(quads, cfg.lanes)
+    return unit.check({"i": quads}, {"o": wanted}, traffic=traffic, seed=3)
 
 
 def test_random(unit):
     """Also one part per clock, latency 1."""
     print("seed", SEED)
-    rng = np.random.default_rng(SEED)
+    rng, parts = np.random.default_rng(SEED), 4 // unit.block.cfg.lanes
     for _ in range(30 if LONG else 1):
-        run = unit.check(random_columns(rng, quad_beat(unit.cfg), 30_000))
+        run = check(unit, rng, 30_000)
         stamps = run.output_stamps["o"].astype(np.int64)
-        assert stamps[-1] - stamps[0] == 30_000 * unit.parts - 1
+        assert stamps[-1] - stamps[0] == 30_000 * parts - 1
         # The first quad is taken with its last part.
-        assert run.input_stamps["i"][0] - stamps[0] == unit.parts - 1 - 1
+        assert run.input_stamps["i"][0] - stamps[0] == parts - 1 - 1
 
 
 @pytest.mark.parametrize("traffic", TRAFFIC)
 def test_traffic(unit, traffic):
     count = 300 if traffic == "long stalls" else 5000
-    quads = random_columns(np.random.default_rng(2), quad_beat(unit.cfg), count)
-    unit.check(quads, traffic, seed=3)
+    check(unit, np.random.default_rng(2), count, traffic)
 
 
 def simulated(lanes, traffic="full"):
     """Some quads in Amaranth's simulator."""
     cfg = replace(PRESETS["small"], lanes=lanes)
     quads = random_columns(np.random.default_rng(4), quad_beat(cfg), 100)
-    result = simulate(LaneSplit(cfg), {"i": quads}, 100 * 4 // lanes, traffic=traffic)
-    assert_columns_equal(result["o"], golden(quads, lanes))
+    wanted = golden(quads, lanes)
+    check_simulated(LaneSplit(cfg), {"i": quads}, {"o": wanted}, traffic=traffic)
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 4])

@@ -4,15 +4,14 @@
 MINMIP_LONG=1 sends 10^7 beats in ten runs; MINMIP_FIRST_SEED (default 1) replays one of them.
 """
 
-import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
-from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.stream import check_simulated
+from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from lod_vectors import golden_lod, lod_requests, reach_lod_requests, special_lod_requests
 from mutants.lod import MUTANTS
 
@@ -21,45 +20,31 @@ from minmip.hw.config import EVERYTHING, LodConfig, UnitConfig
 from minmip.hw.lod import LodUnit
 from minmip.hw.lod_scale import LodScale
 
-FIRST = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
-RUNS, BEATS = (10, 1_000_000) if os.environ.get("MINMIP_LONG") else (1, 200_000)
-
-
-class Unit:
-    """The block, its parameters and its verilated model."""
-
-    def __init__(self, cfg):
-        self.cfg = cfg
-        self.block = LodUnit(cfg)
-        self.verilated = VerilatedBlock(self.block, "lod")
+RUNS, BEATS = (10, 1_000_000) if LONG else (1, 200_000)
 
 
 @pytest.fixture(scope="module", params=("everything", "full"))
 def unit(request):
-    return Unit(PRESETS[request.param])
+    return VerilatedBlock(LodUnit(PRESETS[request.param]), "lod")
 
 
 def check(unit, requests, traffic="full", seed=1):
-    wanted = golden_lod(requests, unit.cfg.lod)
-    result, run = unit.verilated.run(
-        {"i": requests}, len(wanted["tag"]), traffic=traffic, seed=seed
-    )
-    assert_columns_equal(result["o"], wanted)
-    return run
+    wanted = golden_lod(requests, unit.block.cfg.lod)
+    return unit.check({"i": requests}, {"o": wanted}, traffic=traffic, seed=seed)
 
 
 def test_specials(unit):
-    check(unit, special_lod_requests(unit.cfg.axes))
+    check(unit, special_lod_requests(unit.block.cfg.axes))
 
 
 def test_tap_count_limits(unit):
-    check(unit, reach_lod_requests(unit.cfg.axes))
+    check(unit, reach_lod_requests(unit.block.cfg.axes))
 
 
 def test_random(unit):
-    for seed in range(FIRST, FIRST + RUNS):
+    for seed in range(SEED, SEED + RUNS):
         print("seed", seed)
-        run = check(unit, lod_requests(np.random.default_rng(seed), BEATS, unit.cfg.axes))
+        run = check(unit, lod_requests(np.random.default_rng(seed), BEATS, unit.block.cfg.axes))
         assert run.cycles < BEATS + 300  # one lane per clock
         assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == unit.block.latency
 
@@ -67,7 +52,7 @@ def test_random(unit):
 @pytest.mark.parametrize("traffic", TRAFFIC)
 def test_traffic(unit, traffic):
     count = 300 if traffic == "long stalls" else 5000
-    check(unit, lod_requests(np.random.default_rng(2), count, unit.cfg.axes), traffic, seed=3)
+    check(unit, lod_requests(np.random.default_rng(2), count, unit.block.cfg.axes), traffic, seed=3)
 
 
 def test_vectors_reach_every_decision():
@@ -88,8 +73,7 @@ def test_other_widths():
     lod = LodConfig(mantissa_bits=14, index_bits=6, interpolation_bits=9, log_fraction_bits=12)
     cfg = replace(PRESETS["full"], lod=lod)
     requests = lod_requests(np.random.default_rng(6), 500, cfg.axes)
-    result = simulate(LodUnit(cfg), {"i": requests}, 500)
-    assert_columns_equal(result["o"], golden_lod(requests, lod))
+    check_simulated(LodUnit(cfg), {"i": requests}, {"o": golden_lod(requests, lod)})
 
 
 def simulated(traffic="full"):
@@ -101,8 +85,8 @@ def simulated(traffic="full"):
         name: np.concatenate([pool[name][some] for pool, some in zip(pools, rows, strict=True)])
         for name in pools[0]
     }
-    result = simulate(LodUnit(EVERYTHING), {"i": requests}, len(requests["tag"]), traffic=traffic)
-    assert_columns_equal(result["o"], golden_lod(requests, EVERYTHING.lod))
+    wanted = golden_lod(requests, EVERYTHING.lod)
+    check_simulated(LodUnit(EVERYTHING), {"i": requests}, {"o": wanted}, traffic=traffic)
 
 
 def test_pysim():

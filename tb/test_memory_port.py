@@ -1,7 +1,6 @@
 # amaranth: UnusedElaboratable=no
 """Memory port against bytes in numpy, changed in the order in which operations were accepted."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +9,7 @@ from amaranth.sim import Simulator
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.packing import pack
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.vlib import LONG, TRAFFIC, VerilatedBlock, assert_columns_equal
 from memory_bench import (
     BASE,
     BLOCKS,
@@ -30,7 +29,6 @@ from minmip.hw.shapes import BLOCK_BITS, MemoryOp
 from minmip.sim.golden import memory as golden
 from minmip.sim.golden.combine import Writes
 
-LONG = bool(os.environ.get("MINMIP_LONG"))
 CONFIGS = {
     "block RAM": (EVERYTHING, False),
     "block RAM, latency 4": (replace(SMALL, memory_latency=4), False),

@@ -4,50 +4,34 @@
 MINMIP_LONG=1 sends 10^6 beats; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
 
-import os
-
 import numpy as np
 import pytest
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
-from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.stream import check_simulated
+from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from lod_beat_vectors import golden_mips, mip_requests
 from mutants.mip_choice import MUTANTS
 
 from minmip.hw.blocks import PRESETS
 from minmip.hw.mip_choice import MipChoice
 
-LONG = bool(os.environ.get("MINMIP_LONG"))
-SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
 ENDS = np.array([-32768, -32767, -257, -256, -1, 0, 1, 127, 128, 256, 384, 4095, 32766, 32767])
-
-
-class Unit:
-    """The block, its parameters and its verilated model."""
-
-    def __init__(self, cfg):
-        self.cfg = cfg
-        self.block = MipChoice(cfg)
-        self.verilated = VerilatedBlock(self.block, "mip_choice")
 
 
 @pytest.fixture(scope="module")
 def unit():
-    return Unit(PRESETS["full"])
+    return VerilatedBlock(MipChoice(PRESETS["full"]), "mip_choice")
 
 
 def check(unit, requests, traffic="full", seed=1):
-    count = len(requests["beat"]["tag"])
-    result, run = unit.verilated.run({"i": requests}, count, traffic=traffic, seed=seed)
-    assert_columns_equal(result["o"], golden_mips(requests))
-    return run
+    return unit.check({"i": requests}, {"o": golden_mips(requests)}, traffic=traffic, seed=seed)
 
 
 def test_random(unit):
     print("seed", SEED)
     count = 1_000_000 if LONG else 100_000
-    run = check(unit, mip_requests(np.random.default_rng(SEED), count, unit.cfg))
+    run = check(unit, mip_requests(np.random.default_rng(SEED), count, unit.block.cfg))
     assert run.cycles < count + 300  # one part per clock
     assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == unit.block.latency == 12
 
@@ -57,10 +41,10 @@ def test_ends(unit):
     lod, bias, clamp, lod_bias = (
         grid.ravel() for grid in np.meshgrid(ENDS, ENDS, ENDS, [-8192, -1, 0, 1, 8191])
     )
-    requests = mip_requests(np.random.default_rng(2), len(lod), unit.cfg)
+    requests = mip_requests(np.random.default_rng(2), len(lod), unit.block.cfg)
     lane, control = requests["beat"]["lane"], requests["control"]
     for name, column in (("lod", lod), ("bias", bias), ("clamp", clamp)):
-        lane[name] = np.repeat(column[:, None], unit.cfg.lanes, axis=1)
+        lane[name] = np.repeat(column[:, None], unit.block.cfg.lanes, axis=1)
     control["lod_bias"] = lod_bias
     check(unit, requests)
 
@@ -70,10 +54,10 @@ def test_every_step_of_a_view(unit):
     lod, view, mip_filter = (
         grid.ravel() for grid in np.meshgrid(np.arange(-4, 4100), range(16), range(4))
     )
-    requests = mip_requests(np.random.default_rng(3), len(lod), unit.cfg)
+    requests = mip_requests(np.random.default_rng(3), len(lod), unit.block.cfg)
     lane, control = requests["beat"]["lane"], requests["control"]
     for name, column in (("lod", lod), ("bias", lod * 0), ("clamp", lod * 0 - 32768)):
-        lane[name] = np.repeat(column[:, None], unit.cfg.lanes, axis=1)
+        lane[name] = np.repeat(column[:, None], unit.block.cfg.lanes, axis=1)
     control["base_level"] = np.minimum(control["base_level"], view)
     control["last_level"], control["mip_filter"] = view, mip_filter
     control["lod_bias"] = control["min_lod"] = control["view_min_lod"] = lod * 0
@@ -83,7 +67,7 @@ def test_every_step_of_a_view(unit):
 @pytest.mark.parametrize("traffic", TRAFFIC)
 def test_traffic(unit, traffic):
     count = 300 if traffic == "long stalls" else 5000
-    check(unit, mip_requests(np.random.default_rng(4), count, unit.cfg), traffic, seed=3)
+    check(unit, mip_requests(np.random.default_rng(4), count, unit.block.cfg), traffic, seed=3)
 
 
 def test_vectors_reach_every_decision():
@@ -100,8 +84,7 @@ def simulated(traffic="full", preset="default"):
     """A few requests in Amaranth's simulator."""
     cfg = PRESETS[preset]
     requests = mip_requests(np.random.default_rng(5), 500, cfg)
-    result = simulate(MipChoice(cfg), {"i": requests}, 500, traffic=traffic)
-    assert_columns_equal(result["o"], golden_mips(requests))
+    check_simulated(MipChoice(cfg), {"i": requests}, {"o": golden_mips(requests)}, traffic=traffic)
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -4,16 +4,14 @@
 MINMIP_LONG=1 sends 10^7 beats; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
 
-import os
-
 import numpy as np
 import pytest
 from amaranth.hdl import Shape
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.packing import unpack
-from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.stream import check_simulated
+from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from mutants.pattern_router import MUTANTS
 
 from minmip.hw.beats import footprint_beat
@@ -21,8 +19,6 @@ from minmip.hw.blocks import PRESETS
 from minmip.hw.pattern_router import PatternRouter
 from minmip.sim.runners.verilator import Traffic
 
-LONG = bool(os.environ.get("MINMIP_LONG"))
-SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
 CFG = PRESETS["full"]
 
 
@@ -59,22 +55,17 @@ def block():
     return VerilatedBlock(PatternRouter(CFG), "pattern_router")
 
 
-def check(run, rng, count, **options):
-    """Send beats through `run`, as of `VerilatedBlock`, and return what it says of the clocks."""
-    beats = random_beats(rng, count)
+def check(block, seed, count, traffic="full"):
+    beats = random_beats(np.random.default_rng(seed), count)
     wanted = golden(beats)
-    counts = {name: len(columns["tag"]) for name, columns in wanted.items()}
-    assert 0 < counts["o_pattern"] < count
-    result, clocks = run({"i": beats}, counts, seed=3, **options)
-    for name, columns in wanted.items():
-        assert_columns_equal(result[name], columns, name)
-    return clocks
+    assert 0 < len(wanted["o_pattern"]["tag"]) < count
+    return block.check({"i": beats}, wanted, traffic=traffic, seed=3)
 
 
 def test_random(block):
     print("seed", SEED)
     count = 10_000_000 if LONG else 100_000
-    run = check(block.run, np.random.default_rng(SEED), count)
+    run = check(block, SEED, count)
     stamps = run.output_stamps["o"]
     assert stamps[-1] - stamps[0] == count - 1  # one beat per clock
     assert stamps[0] - run.input_stamps["i"][0] == PatternRouter(CFG).latency == 1
@@ -83,21 +74,18 @@ def test_random(block):
 @pytest.mark.parametrize("traffic", TRAFFIC)
 def test_traffic(block, traffic):
     count = 300 if traffic == "long stalls" else 5000
-    check(block.run, np.random.default_rng(2), count, traffic=traffic)
+    check(block, 2, count, traffic)
 
 
 @pytest.mark.parametrize("stalled", ["o", "o_pattern"])
 def test_one_side_stalls(block, stalled):
     """The other side gets each beat once."""
-    traffic = {stalled: Traffic(ready=0.5, longest=9)}
-    check(block.run, np.random.default_rng(7), 5000, traffic=traffic)
+    check(block, 7, 5000, {stalled: Traffic(ready=0.5, longest=9)})
 
 
 def simulated(traffic="full"):
-    def run(columns, counts, **options):
-        return simulate(PatternRouter(CFG), columns, counts, **options), None
-
-    check(run, np.random.default_rng(4), 300, traffic=traffic)
+    beats = random_beats(np.random.default_rng(4), 300)
+    check_simulated(PatternRouter(CFG), {"i": beats}, golden(beats), traffic=traffic, seed=3)
 
 
 def test_pysim():

@@ -5,8 +5,6 @@ Reference: `sim.golden.descriptor`, `numbers.float_sub`, and the least recently 
 contexts. MINMIP_LONG=1 sends 10^6 quads; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
 
-import os
-
 import numpy as np
 import pytest
 from amaranth.hdl import Module
@@ -22,8 +20,8 @@ from descriptor_vectors import (
 )
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
-from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.stream import check_simulated
+from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from mutants.quad_front import MUTANTS
 from quad_vectors import quad_gradients, random_operands
 
@@ -33,8 +31,6 @@ from minmip.hw.lib.queue import Queue
 from minmip.hw.quad_front import QuadFront
 from minmip.sim.trace import FLAG_GATHER, FLAG_OFFSET
 
-LONG = bool(os.environ.get("MINMIP_LONG"))
-SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
 READ = ("size", "base_level", "lod_bias")
 """Fields that are compared when a quad leaves."""
 
@@ -124,9 +120,9 @@ class Unit:
 
     def check(self, requests, traffic="full", seed=1):
         self.block.model.reset()
-        count = len(requests.codes)
-        result, run = self.block.run({"i": requests.columns}, count, traffic=traffic, seed=seed)
-        assert_columns_equal(result["o"], requests.wanted)
+        run = self.block.check(
+            {"i": requests.columns}, {"o": requests.wanted}, traffic=traffic, seed=seed
+        )
         return run.input_stamps["i"].astype(np.int64), run.output_stamps["o"].astype(np.int64)
 
 
@@ -173,8 +169,13 @@ def simulated(traffic="full"):
     cfg = PRESETS["full"]
     requests = Requests(np.random.default_rng(6), 80, cfg, flush=0.2, flags=0.2)
     assert (requests.codes[requests.columns["flush"] == 0] == 0).sum() > 10
-    result = simulate(Inside(cfg), {"i": requests.columns}, 80, traffic=traffic, timeout=3500)
-    assert_columns_equal(result["o"], requests.wanted)
+    check_simulated(
+        Inside(cfg),
+        {"i": requests.columns},
+        {"o": requests.wanted},
+        traffic=traffic,
+        timeout=3500,
+    )
 
 
 def test_pysim():

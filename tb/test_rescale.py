@@ -4,23 +4,18 @@
 MINMIP_LONG=1 sends 10^7 beats; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
 
-import os
-
 import numpy as np
 import pytest
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
-from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.stream import check_simulated
+from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from mutants.rescale import MUTANTS
 
 from minmip.hw.blocks import PRESETS
 from minmip.hw.rescale import RescaleUnit
 from minmip.sim.golden.descriptor import Image
 from minmip.sim.golden.rescale import footprint_grid, map_value
-
-LONG = bool(os.environ.get("MINMIP_LONG"))
-SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
 
 
 def random_requests(rng, count, axes):
@@ -78,26 +73,21 @@ def golden(requests: dict[str, np.ndarray]):
 
 @pytest.fixture(scope="module", params=("everything", "full"))
 def unit(request):
-    """The Verilated block, and its number of axes."""
-    cfg = PRESETS[request.param]
-    return VerilatedBlock(RescaleUnit(cfg), "rescale"), cfg.axes
+    return VerilatedBlock(RescaleUnit(PRESETS[request.param]), "rescale")
 
 
 def check(unit, requests, traffic="full", seed=1):
-    block, _ = unit
-    result, run = block.run({"i": requests}, len(requests["tag"]), traffic=traffic, seed=seed)
-    assert_columns_equal(result["o"], golden(requests))
-    return run
+    return unit.check({"i": requests}, {"o": golden(requests)}, traffic=traffic, seed=seed)
 
 
 def test_every_shift(unit):
-    check(unit, every_shift(unit[1]))
+    check(unit, every_shift(unit.block.cfg.axes))
 
 
 def test_random(unit):
     print("seed", SEED)
     count = 10_000_000 if LONG else 200_000
-    run = check(unit, random_requests(np.random.default_rng(SEED), count, unit[1]))
+    run = check(unit, random_requests(np.random.default_rng(SEED), count, unit.block.cfg.axes))
     assert run.cycles < count + 300  # one request per clock
     assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == 6
 
@@ -105,14 +95,16 @@ def test_random(unit):
 @pytest.mark.parametrize("traffic", TRAFFIC)
 def test_traffic(unit, traffic):
     count = 300 if traffic == "long stalls" else 5000
-    check(unit, random_requests(np.random.default_rng(2), count, unit[1]), traffic, seed=3)
+    check(
+        unit, random_requests(np.random.default_rng(2), count, unit.block.cfg.axes), traffic, seed=3
+    )
 
 
 def simulated(traffic="full"):
     """A few requests in Amaranth's simulator."""
     requests = random_requests(np.random.default_rng(4), 500, 3)
-    result = simulate(RescaleUnit(PRESETS["everything"]), {"i": requests}, 500, traffic=traffic)
-    assert_columns_equal(result["o"], golden(requests))
+    block = RescaleUnit(PRESETS["everything"])
+    check_simulated(block, {"i": requests}, {"o": golden(requests)}, traffic=traffic)
 
 
 def test_pysim():

@@ -4,23 +4,18 @@
 MINMIP_LONG=1 sends 10^6 parts; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
 
-import os
-
 import numpy as np
 import pattern_vectors
 import pytest
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
-from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.stream import check_simulated
+from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock, assert_columns_equal
 from mutants.tap_walker import MUTANTS
 
 from minmip.hw.blocks import PRESETS
 from minmip.hw.tap_walker import TapWalker
 from minmip.sim.golden.coordinates import CLAMP
-
-LONG = bool(os.environ.get("MINMIP_LONG"))
-SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
 
 
 @pytest.fixture(scope="module", params=("full", "default", "small"))
@@ -35,9 +30,8 @@ def check(unit, rng, count, traffic="full"):
     block, cfg, descriptors = unit
     parts = pattern_vectors.random_parts(rng, cfg, descriptors, count).columns
     beats = pattern_vectors.walk(parts)
-    result, run = block.run({"i": parts}, len(beats["tap"]), traffic=traffic, seed=3)
-    assert_columns_equal(result["o"], pattern_vectors.tap_columns(parts, beats))
-    return beats, run
+    wanted = pattern_vectors.tap_columns(parts, beats)
+    return beats, block.check({"i": parts}, {"o": wanted}, traffic=traffic, seed=3)
 
 
 def test_random(unit):
@@ -81,9 +75,8 @@ def simulated(traffic="full"):
     descriptors = pattern_vectors.legal_descriptors(cfg, count=300)
     rng = np.random.default_rng(4)
     parts = pattern_vectors.random_parts(rng, cfg, descriptors, 100).columns
-    beats = pattern_vectors.walk(parts)
-    result = simulate(TapWalker(cfg), {"i": parts}, len(beats["tap"]), traffic=traffic)
-    assert_columns_equal(result["o"], pattern_vectors.tap_columns(parts, beats))
+    wanted = pattern_vectors.tap_columns(parts, pattern_vectors.walk(parts))
+    check_simulated(TapWalker(cfg), {"i": parts}, {"o": wanted}, traffic=traffic)
 
 
 def test_pysim():

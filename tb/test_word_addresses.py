@@ -4,15 +4,15 @@
 MINMIP_LONG=1 sends 50 times the beats; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
 
-import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from footprint_vectors import masked_data
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock, assert_columns_equal
 from mutants.word_addresses import MUTANTS
 
 from minmip.hw.config import FULL, SMALL
@@ -20,8 +20,6 @@ from minmip.hw.shapes import MemoryOp
 from minmip.hw.word_addresses import WordAddresses
 from minmip.sim.golden.address import map_layout, texel_address
 
-LONG = bool(os.environ.get("MINMIP_LONG"))
-SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
 CONFIGS = {
     "4 bytes": replace(SMALL, word_bytes=4),
     "16 bytes": FULL,
@@ -104,31 +102,22 @@ def random_beats(rng, count, cfg):
     return beats, head | {"word": words | {"address": address}}
 
 
-def settled(columns):
-    """Columns with 0 for data without mask."""
-    word = columns["word"]
-    shown = word["mask"][..., None] >> np.arange(word["data"].shape[-1]) & 1
-    return columns | {"word": word | {"data": word["data"] * shown}}
-
-
 @pytest.fixture(scope="module", params=CONFIGS)
 def unit(request):
-    """The Verilated block, and its parameters."""
-    cfg = CONFIGS[request.param]
-    return VerilatedBlock(WordAddresses(cfg), "word_addresses"), cfg
+    return VerilatedBlock(WordAddresses(CONFIGS[request.param]), "word_addresses")
 
 
 def check(unit, beats, traffic="full", seed=1):
     sent, wanted = beats
-    result, run = unit[0].run({"i": sent}, len(wanted["tag"]), traffic=traffic, seed=seed)
-    assert_columns_equal(settled(result["o"]), wanted)
-    return result["o"], run
+    result, run = unit.run({"i": sent}, len(wanted["tag"]), traffic=traffic, seed=seed)
+    assert_columns_equal(masked_data(result["o"]), wanted)
+    return run
 
 
 def test_random(unit):
     for seed in range(SEED, SEED + (50 if LONG else 1)):
         print("seed", seed)
-        _, run = check(unit, random_beats(np.random.default_rng(seed), 20_000, unit[1]))
+        run = check(unit, random_beats(np.random.default_rng(seed), 20_000, unit.block.cfg))
         assert run.cycles < 20_000 + 300  # one beat per clock
         assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == 10
 
@@ -136,7 +125,7 @@ def test_random(unit):
 @pytest.mark.parametrize("traffic", TRAFFIC)
 def test_traffic(unit, traffic):
     count = 300 if traffic == "long stalls" else 2000
-    check(unit, random_beats(np.random.default_rng(2), count, unit[1]), traffic, seed=3)
+    check(unit, random_beats(np.random.default_rng(2), count, unit.block.cfg), traffic, seed=3)
 
 
 def simulated(traffic="full"):
@@ -144,7 +133,7 @@ def simulated(traffic="full"):
     cfg = CONFIGS["4 bytes"]
     sent, wanted = random_beats(np.random.default_rng(4), 300, cfg)
     result = simulate(WordAddresses(cfg), {"i": sent}, 300, traffic=traffic)
-    assert_columns_equal(settled(result["o"]), wanted)
+    assert_columns_equal(masked_data(result["o"]), wanted)
     return sent, result["o"]
 
 

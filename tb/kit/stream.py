@@ -10,10 +10,10 @@ from amaranth.hdl import ClockDomain, Module, Shape, Value
 from amaranth.sim import Simulator
 
 from kit.packing import beats_of_ints, ints_of_beats, pack, unpack
-from kit.vlib import TRAFFIC, find_member, stream_ports
+from kit.vlib import TRAFFIC, assert_columns_equal, beats_of, find_member, stream_ports
 from minmip.sim.runners.verilator import Traffic
 
-__all__ = ["simulate"]
+__all__ = ["check_simulated", "simulate"]
 
 
 def simulate(
@@ -114,3 +114,11 @@ def simulate(
         name: unpack(outputs[name], beats_of_ints(got, Shape.cast(outputs[name]).width))
         for name, got in received.items()
     }
+
+
+def check_simulated(
+    block, columns: Mapping[str, Any], wanted: Mapping[str, Any], **options
+) -> None:
+    """`simulate`, and what comes must be the golden columns `wanted`, by stream name."""
+    counts = {name: beats_of(part) for name, part in wanted.items()}
+    assert_columns_equal(simulate(block, columns, counts, **options), wanted)

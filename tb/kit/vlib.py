@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from itertools import product
 from typing import Any
@@ -15,7 +16,21 @@ from kit.packing import pack, unpack
 from minmip.hw.build import verilog
 from minmip.sim.runners.verilator import Design, Model, Port, Run, Traffic
 
-__all__ = ["TRAFFIC", "VerilatedBlock", "assert_columns_equal", "find_member", "stream_ports"]
+__all__ = [
+    "LONG",
+    "SEED",
+    "TRAFFIC",
+    "VerilatedBlock",
+    "assert_columns_equal",
+    "beats_of",
+    "find_member",
+    "stream_ports",
+]
+
+LONG = bool(os.environ.get("MINMIP_LONG"))
+"""Benches send many more beats."""
+SEED = int(os.environ.get("MINMIP_FIRST_SEED", "1"))
+"""Seed of their random beats, the first one where there are several."""
 
 TRAFFIC = {
     "full": Traffic(),
@@ -58,13 +73,14 @@ def find_member(block, name: str):
 
 
 class VerilatedBlock:
-    """The model of a block, `model`, and the shapes of its streams.
+    """The `model` of a `block`, and the shapes of its streams.
 
     The same Verilog is compiled once and kept under `.build`. `extra` is Verilog of the cells that
     the platform brings in.
     """
 
     def __init__(self, block, name: str, platform=None, *, extra: str = ""):
+        self.block = block
         self.inputs, self.outputs, ports, probes = stream_ports(block)
         source = verilog(block, name, platform) + extra
         self.model = Model(
@@ -111,6 +127,20 @@ class VerilatedBlock:
             assert count == 0, f"{name}: {count} beats changed or fell before they were taken"
         columns_out = {name: unpack(self.outputs[name], run.results[name]) for name in expected}
         return columns_out, run
+
+    def check(self, columns: Mapping[str, Any], wanted: Mapping[str, Any], **options) -> Run:
+        """`run`, and what comes must be the golden columns `wanted`, by stream name."""
+        counts = {name: beats_of(part) for name, part in wanted.items()}
+        result, run = self.run(columns, counts, **options)
+        assert_columns_equal(result, wanted)
+        return run
+
+
+def beats_of(columns) -> int:
+    """Count the beats of columns."""
+    while isinstance(columns, Mapping):
+        columns = next(iter(columns.values()))
+    return len(columns)
 
 
 def assert_columns_equal(actual, wanted, path: str = "") -> None:
