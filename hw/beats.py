@@ -131,6 +131,15 @@ def quad_beat(cfg: UnitConfig) -> data.StructLayout:
     return data.StructLayout(_head(cfg) | {"live": unsigned(4)} | rest)
 
 
+def _part(cfg: UnitConfig) -> dict:
+    """Which lanes of a quad these are, and the `live` ones among them."""
+    return {
+        "first_lane": unsigned(2),
+        "last_part": unsigned(1),
+        "live": unsigned(cfg.lanes),
+    }
+
+
 def part_beat(cfg: UnitConfig) -> data.StructLayout:
     """Part of a quad on its way to the LOD.
 
@@ -150,10 +159,8 @@ def part_beat(cfg: UnitConfig) -> data.StructLayout:
     )
     return data.StructLayout(
         _head(cfg)
+        | _part(cfg)
         | {
-            "first_lane": unsigned(2),
-            "last_part": unsigned(1),
-            "live": unsigned(cfg.lanes),
             "implicit": unsigned(1),
             "explicit": unsigned(1),
             "has_bias": unsigned(1),
@@ -181,15 +188,7 @@ def lod_beat(cfg: UnitConfig) -> data.StructLayout:
             "clamp": LOD,
         }
     )
-    return data.StructLayout(
-        _head(cfg)
-        | {
-            "first_lane": unsigned(2),
-            "last_part": unsigned(1),
-            "live": unsigned(cfg.lanes),
-            "lane": data.ArrayLayout(lane, cfg.lanes),
-        }
-    )
+    return data.StructLayout(_head(cfg) | _part(cfg) | {"lane": data.ArrayLayout(lane, cfg.lanes)})
 
 
 def _sampled(cfg: UnitConfig) -> dict:
@@ -213,15 +212,7 @@ def mip_beat(cfg: UnitConfig) -> data.StructLayout:
     `second`: mip + 1 is touched too; `linear`: x and y blend.
     """
     lane = data.StructLayout(_sampled(cfg) | {"second": unsigned(1)})
-    return data.StructLayout(
-        _head(cfg)
-        | {
-            "first_lane": unsigned(2),
-            "last_part": unsigned(1),
-            "live": unsigned(cfg.lanes),
-            "lane": data.ArrayLayout(lane, cfg.lanes),
-        }
-    )
+    return data.StructLayout(_head(cfg) | _part(cfg) | {"lane": data.ArrayLayout(lane, cfg.lanes)})
 
 
 def _place(cfg: UnitConfig) -> dict:
@@ -241,20 +232,22 @@ def tap_beat(cfg: UnitConfig) -> data.StructLayout:
     return data.StructLayout(_head(cfg) | _place(cfg) | {"lane": data.ArrayLayout(lane, cfg.lanes)})
 
 
+def _texels(cfg: UnitConfig) -> dict:
+    """Lane fields of a footprint that the pattern stream shows too."""
+    return {
+        "axis": data.ArrayLayout(AXIS_RESULT, cfg.axes),
+        "slice": unsigned(SLICE_BITS),
+        "mip": unsigned(4),
+        "lod": LOD,
+    }
+
+
 def footprint_beat(cfg: UnitConfig) -> data.StructLayout:
     """Texels of one tap and mip of a part; `slice` is absolute, `value` the byte to write.
 
     `linked` is the linked type, 0 for plain requests. Axes not in use have texel 0, touched once.
     """
-    lane = data.StructLayout(
-        {
-            "axis": data.ArrayLayout(AXIS_RESULT, cfg.axes),
-            "slice": unsigned(SLICE_BITS),
-            "mip": unsigned(4),
-            "lod": LOD,
-            "value": unsigned(8),
-        }
-    )
+    lane = data.StructLayout(_texels(cfg) | {"value": unsigned(8)})
     return data.StructLayout(
         _head(cfg)
         | _place(cfg)
@@ -267,14 +260,7 @@ def pattern_beat(cfg: UnitConfig) -> data.StructLayout:
 
     Lane n of the beat is lane `first_lane` + n of the quad.
     """
-    lane = data.StructLayout(
-        {
-            "axis": data.ArrayLayout(AXIS_RESULT, cfg.axes),
-            "slice": unsigned(SLICE_BITS),
-            "mip": unsigned(4),
-            "lod": LOD,
-        }
-    )
+    lane = data.StructLayout(_texels(cfg))
     place = {name: shape for name, shape in _place(cfg).items() if name != "last"}
     return data.StructLayout(
         place | {"tag": unsigned(QUAD_TAG_BITS), "lane": data.ArrayLayout(lane, cfg.lanes)}
