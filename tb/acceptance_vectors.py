@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from reference import layout
+from reference.words import decode_image
 from traces import ANISO_LINEAR, CLAMP, LINEAR, MIN, POINT, USED, WRAP, image, sampler, trace
 
 
@@ -214,3 +216,42 @@ TEXELS = [
     *_odd_sizes(),
     *_decoded_examples(),
 ]
+
+
+def _map_texels(answer, words, cleared, memory_base=0):
+    """{(mip, x, y, slice): byte} of a 2D map's texels that are no longer cleared."""
+    t = decode_image(words)
+    found = {}
+    for slice in range(t.map_slices):
+        for mip in range(t.max_mip + 1):
+            width, height = (max(1, n >> mip) for n in t.map_size)
+            for y in range(height):
+                for x in range(width):
+                    at = layout.texel_address(t, mip, x, y, slice) - memory_base
+                    if answer.memory[at] != cleared:
+                        found[mip, x, y, slice] = answer.memory[at]
+    return found
+
+
+def _texel_set(mip, sets, value):
+    return {(mip, x, y, 0): value for x in sets[0] for y in sets[1]} if sets else {}
+
+
+def check_gradient(vector, run):
+    """Raise unless `run` (trace to result) writes the vector's texels, on maps of both kinds."""
+    t, request = gradient_trace(vector, MIN)
+    value, sets = vector.minmip
+    decoded = {at: byte >> 3 for at, byte in _map_texels(run(request), t, 0xFF).items()}
+    assert decoded == _texel_set(0, sets, value)
+    t, request = gradient_trace(vector, USED)
+    used = _texel_set(0, vector.mip0, 1) | _texel_set(1, vector.mip1, 1)
+    assert _map_texels(run(request), t, 0) == used
+
+
+def check_texel(texel, run):
+    """Raise unless `run` writes that byte and no other."""
+    cleared = 0xFF if decode_image(texel.image).linked_type == MIN else 0
+    request = trace(texel.image, texel.sampler, [texel.quad], memory=1 << 16, fill=cleared)
+    answer = run(request)
+    assert list(answer.error) == [0]
+    assert _map_texels(answer, texel.image, cleared) == {texel.where: texel.value}
