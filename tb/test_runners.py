@@ -7,11 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
+from gltf_maker import SQUARE_UV, textured_square
 from random_traces import KINDS, random_trace
 from traces import CLAMP, LINEAR, MIN, image, sampler, trace
 
 from minmip.hw.config import FULL, SMALL
 from minmip.sim import golden
+from minmip.sim.cli import main
 from minmip.sim.compare import differences
 from minmip.sim.runners import unit as unit_module
 from minmip.sim.runners import verilated_unit
@@ -201,3 +204,24 @@ def test_waves(tmp_path, monkeypatch):
 def test_waves_refused(tmp_path, name, error, words):
     with pytest.raises(error, match=words):
         VerilatedUnit(SMALL, wave=tmp_path / name)
+
+
+def run_command(scene, backend, out, *options):
+    """Run `minmip run`; return the bytes of each picture by name."""
+    arguments = ["run", str(scene), "--size", "320x180", "--backend", backend, "--out", str(out)]
+    result = CliRunner().invoke(main, [*arguments, *options])
+    assert result.exit_code == 0, result.output
+    return {path.name: path.read_bytes() for path in out.glob("*.png")}
+
+
+@pytest.mark.parametrize("kind", ["minmip", "used"])
+@pytest.mark.parametrize("scene", ["builtin", "glTF"])
+def test_run_draws_the_same_maps(tmp_path, scene, kind):
+    """The main job: maps and frame of the RTL are those of the golden model."""
+    if scene == "glTF":
+        maker = textured_square(uv=SQUARE_UV * 3 - 1)
+        scene = maker.save(tmp_path)
+    options = ("--kind", kind, "--region", "16x16", "--aniso", "4")
+    pictures = run_command(scene, "golden", tmp_path / "golden", *options)
+    assert len(pictures) >= 2
+    assert run_command(scene, "verilator", tmp_path / "verilator", *options) == pictures
