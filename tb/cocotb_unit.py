@@ -25,13 +25,12 @@ from traces import MIN, USED
 from unit_bench import (
     cut,
     judge,
-    random_others,
     requests,
     result_of,
-    untouched,
     wanted_of,
     with_flushes,
 )
+from unit_others import random_others, untouched
 
 from minmip.hw.beats import pattern_beat, quad_answer
 from minmip.hw.config import FULL, SMALL
@@ -51,9 +50,8 @@ PATIENCE = 20_000
 class Sink:
     """Takes what a stream gives, with stalls, and hands it on; what waits must stay as it is."""
 
-    def __init__(self, bench: Bench, name: str, width: int, take: Callable[[int], object]):
-        self.port, self.width, self.take = bench.port(name), width, take
-        self.bench = bench
+    def __init__(self, bench: Bench, name: str, take: Callable[[int], object]):
+        self.bench, self.port, self.take = bench, bench.port(name), take
 
     async def run(self):
         port, held = self.port, None
@@ -108,35 +106,28 @@ class Bench:
         self.answers: list[int] = []
         self.beats: list[int] = []
         self.cleared: list[int] = []
-        self.host: deque[tuple[int, np.ndarray | None, np.ndarray | None]] = deque()
+        self.clears: deque[int] = deque()
+        self.on_flush: dict[int, tuple] = {}  # what to ask the host then
+        self.host: deque[tuple] = deque()  # requests, their answers, which bytes must be right
+        self.waiting: deque[tuple] = deque()  # those whose answers are due
         self.reads: list[np.ndarray] = []
-        self.waiting: deque = deque()  # host requests whose answers are due
         self.tasks = [
             cocotb.start_soon(task)
             for task in (
-                Sink(self, "o", quad_answer().size, self.answered).run(),
-                Sink(self, "o_pattern", pattern_beat(self.cfg).size, self.beats.append).run(),
-                Sink(self, "o_clear", clear_result().size, self.cleared.append).run(),
-                Sink(self, "o_host", host_response(self.cfg).size, self.host_answered).run(),
+                Sink(self, "o", self.answered).run(),
+                Sink(self, "o_pattern", self.beats.append).run(),
+                Sink(self, "o_clear", self.cleared.append).run(),
+                Sink(self, "o_host", self.host_answered).run(),
                 self.send_host(),
                 self.send_clears(),
             )
         ]
-        self.clears: deque[int] = deque()
-        self.on_flush: dict[int, list] = {}
 
     def ask_host(self, columns, answers=None, seen=None, *, first=False):
-        """Queue host requests; bytes `seen` of their `answers` must be right."""
+        """Queue host requests; bytes `seen` of `answers` must be right; else they are kept."""
         packed = ints_of_beats(pack(host_request(self.cfg), columns))
         none = [None] * len(packed)
-        queued = list(
-            zip(
-                packed,
-                none if answers is None else answers,
-                seen if seen is not None else none,
-                strict=True,
-            )
-        )
+        queued = zip(packed, *((none, none) if answers is None else (answers, seen)), strict=True)
         (self.host.extendleft if first else self.host.extend)(queued)
 
     async def send_host(self):
@@ -171,7 +162,7 @@ class Bench:
 
     def answered(self, payload: int):
         """Keep an answer; that of a flush starts reads of what is then settled."""
-        for read in self.on_flush.get(len(self.answers), []):
+        if read := self.on_flush.get(len(self.answers)):
             self.ask_host(*read, first=True)
         self.answers.append(payload)
 
@@ -218,7 +209,7 @@ def settled_reads(trace, places, cfg):
             "mask": none,
             "tag": words % 256,
         }
-        found[int(place)] = [(columns, before[words], sure[words])]
+        found[int(place)] = columns, before[words], sure[words]
     return found
 
 

@@ -14,7 +14,8 @@ from kit.mutants import planted
 from kit.vlib import LONG, SEED, TRAFFIC
 from mutants.top import MUTANTS
 from random_traces import KINDS, random_trace
-from unit_bench import UnitBench, cut, random_others, requests, unit_bench, with_flushes
+from unit_bench import UnitBench, cut, requests, unit_bench, with_flushes
+from unit_others import random_others
 
 from minmip.hw.blocks import PRESETS
 from minmip.hw.build import verilog

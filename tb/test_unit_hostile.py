@@ -13,7 +13,8 @@ import numpy as np
 from kit.vlib import LONG, SEED, TRAFFIC
 from random_traces import KINDS, random_trace
 from traces import ANISO_LINEAR, USED, WRAP, image, sampler
-from unit_bench import random_others, unit_bench
+from unit_bench import unit_bench
+from unit_others import random_others
 
 from minmip.hw.config import FULL
 from minmip.sim.runners.verilator import Traffic
