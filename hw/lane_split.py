@@ -52,7 +52,7 @@ class LaneSplit(wiring.Component):
         m = Module()
         lanes = self.cfg.lanes
         parts = 4 // lanes
-        part, last = Signal(range(parts)), Signal()
+        part, last = Signal(range(max(parts, 2))), Signal()  # 0 bits are no Verilog
         beat = Signal(self.o.payload.shape())
         m.d.comb += last.eq(part == parts - 1)
         self._quad(m, beat)
@@ -69,7 +69,7 @@ class LaneSplit(wiring.Component):
             m.d.comb += self.i.ready.eq(last)
             m.d.sync += [self.o.valid.eq(self.i.valid), payload.eq(beat)]
             with m.If(self.i.valid):
-                m.d.sync += part.eq(part + 1)
+                m.d.sync += part.eq(Mux(last, 0, part + 1))
         return m
 
     def _quad(self, m, beat):

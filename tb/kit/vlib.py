@@ -83,6 +83,7 @@ class VerilatedBlock:
         self.block = block
         self.inputs, self.outputs, ports, probes = stream_ports(block)
         source = verilog(block, name, platform) + extra
+        assert "[-1:0]" not in source, f"{name}: a signal of no bits is no Verilog"
         self.model = Model(
             Design.of(source, name),
             [Port(stream_name, Shape.cast(s).width) for stream_name, s in self.inputs.items()],
