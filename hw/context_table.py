@@ -46,7 +46,7 @@ class ContextTable(wiring.Component):
     -------
     i : In(stream.Signature(control(cfg)))
     o : Out(stream.Signature(context_answer(cfg)))
-    release_valid, release : In(1), In(context_index(cfg))
+    released_valid, released : In(1), In(context_index(cfg))
         A quad of this context has left.
     context_<n> : In(context_index(cfg))
         What reader n wants to see; a context that has quads inside.
@@ -56,8 +56,8 @@ class ContextTable(wiring.Component):
 
     i: stream.Interface
     o: stream.Interface
-    release_valid: Signal
-    release: Signal
+    released_valid: Signal
+    released: Signal
 
     rows = 16
     """Answers that may wait at the output: while the quad's operands are on their way."""
@@ -72,8 +72,8 @@ class ContextTable(wiring.Component):
             {
                 "i": In(stream.Signature(control(cfg))),
                 "o": Out(stream.Signature(context_answer(cfg))),
-                "release_valid": In(1),
-                "release": In(index),
+                "released_valid": In(1),
+                "released": In(index),
                 **{f"context_{n}": In(index) for n in range(len(self.readers))},
                 **{
                     f"control_{n}": Out(control_fields(cfg, *fields))
@@ -117,7 +117,7 @@ class ContextTable(wiring.Component):
             count = Signal(self.count_bits, name=f"count{n}")
             m.d.sync += [
                 more[n].eq(accept & (self.i.payload.entry == n)),
-                less[n].eq(self.release_valid & (self.release == n)),
+                less[n].eq(self.released_valid & (self.released == n)),
                 unused[n].eq(~count.any() & ~more[n]),
                 # Three beats more may come before `full` is seen.
                 many[n].eq(count[2:].all()),

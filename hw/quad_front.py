@@ -45,7 +45,7 @@ class QuadFront(wiring.Component):
     o : Out(stream.Signature(quad_beat(cfg)))
     memory_base, memory_limit
         As for `DescriptorDecode`.
-    release_valid, release, context_<n>, control_<n>
+    released_valid, released, context_<n>, control_<n>
         As for `ContextTable`.
     """
 
@@ -53,8 +53,8 @@ class QuadFront(wiring.Component):
     o: stream.Interface
     memory_base: Signal
     memory_limit: Signal
-    release_valid: Signal
-    release: Signal
+    released_valid: Signal
+    released: Signal
 
     def __init__(self, cfg: UnitConfig, readers: Sequence[tuple[str, ...]] | None = None):
         self.cfg = cfg

@@ -36,9 +36,9 @@ class Retire(wiring.Component):
         Beats with a word.
     o_answer : Out(stream.Signature(quad_answer()))
         One for each `last`; `filtered` is 0.
-    release_valid : Out(1)
+    released_valid : Out(1)
         High for one clock for each quad that is no flush.
-    release : Out(context_index(cfg))
+    released : Out(context_index(cfg))
         Its context.
     drain : Out(1)
         Write out everything.
@@ -53,8 +53,8 @@ class Retire(wiring.Component):
     i: stream.Interface
     o_words: stream.Interface
     o_answer: stream.Interface
-    release_valid: Signal
-    release: Signal
+    released_valid: Signal
+    released: Signal
     drain: Signal
     drained: Signal
     memory_idle: Signal
@@ -66,8 +66,8 @@ class Retire(wiring.Component):
                 "i": In(stream.Signature(addressed_beat(cfg))),
                 "o_words": Out(stream.Signature(words_request(cfg))),
                 "o_answer": Out(stream.Signature(quad_answer())),
-                "release_valid": Out(1),
-                "release": Out(context_index(cfg)),
+                "released_valid": Out(1),
+                "released": Out(context_index(cfg)),
                 "drain": Out(1),
                 "drained": In(1),
                 "memory_idle": In(1),
@@ -110,7 +110,7 @@ class Retire(wiring.Component):
                 self.o_answer.payload.tag.eq(beat.tag),
             ]
         m.d.sync += [
-            self.release_valid.eq(taken & beat.last & ~beat.flush),
-            self.release.eq(beat.context),
+            self.released_valid.eq(taken & beat.last & ~beat.flush),
+            self.released.eq(beat.context),
         ]
         return m

@@ -41,7 +41,7 @@ class InUse(Spec):
             m.d.comb += [
                 taken.eq(i.valid & i.ready & (i.payload.entry == context)),
                 given.eq(o.valid & o.ready & (o.payload.context == context)),
-                left.eq(block.release_valid & (block.release == context)),
+                left.eq(block.released_valid & (block.released == context)),
                 # Only what has come out can leave.
                 Assume(~left | (behind != 0)),
                 Assert(inside <= self.most),

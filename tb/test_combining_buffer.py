@@ -162,8 +162,8 @@ def test_age(name):
     assert 0 < worst <= limit
 
 
-def watched(seed, kind, count):
-    cfg = replace(SMALL, word_bytes=4, combine_entries=3, combine_age=64)
+def watched(seed, kind, count, age=64):
+    cfg = replace(SMALL, word_bytes=4, combine_entries=3, combine_age=age)
     columns, where = made(seed, count, cfg, kind)
     watch(cfg, columns, where, seed)
 
@@ -171,6 +171,8 @@ def watched(seed, kind, count):
 def every_kind(count):
     for seed, kind in enumerate(KINDS):
         watched(seed, kind, count)
+    for seed in range(3):  # a word is often hit in the clock of its visit
+        watched(seed, "one word", count, age=16)
 
 
 def test_pysim():

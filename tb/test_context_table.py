@@ -64,8 +64,8 @@ class Inside(wiring.Component):
             self.o.payload.first.eq(leaving.first),
             table.context_1.eq(leaving.answer.context),
             self.o.payload.last.eq(table.control_1),
-            table.release_valid.eq(self.o.valid & self.o.ready),
-            table.release.eq(leaving.answer.context),
+            table.released_valid.eq(self.o.valid & self.o.ready),
+            table.released.eq(leaving.answer.context),
         ]
         return m
 

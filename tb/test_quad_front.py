@@ -63,8 +63,8 @@ class Inside(wiring.Component):
             queue.o.ready.eq(self.o.ready),
             self.o.payload.quad.eq(quad),
             front.context_0.eq(quad.context),
-            front.release_valid.eq(self.o.valid & self.o.ready & ~quad.flush),
-            front.release.eq(quad.context),
+            front.released_valid.eq(self.o.valid & self.o.ready & ~quad.flush),
+            front.released.eq(quad.context),
         ]
         with m.If(~quad.flush & (quad.code == 0)):
             m.d.comb += self.o.payload.control.eq(front.control_0)

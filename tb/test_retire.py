@@ -50,7 +50,7 @@ class Alone(wiring.Component):
         members = self.retire.signature.members
         super().__init__(
             {name: members[name] for name in ("i", "o_words", "o_answer")}
-            | {"o_release": Out(stream.Signature(members["release"].shape))}
+            | {"o_release": Out(stream.Signature(members["released"].shape))}
         )
 
     def elaborate(self, platform):
@@ -76,8 +76,8 @@ class Alone(wiring.Component):
             self.o_answer.payload.filtered[0].eq(early & retire.o_answer.payload.flush),
             retire.drained.eq(left < 4),
             retire.memory_idle.eq(left == 0),
-            releases.i.valid.eq(retire.release_valid),
-            releases.i.payload.eq(retire.release),
+            releases.i.valid.eq(retire.released_valid),
+            releases.i.payload.eq(retire.released),
         ]
         wiring.connect(m, releases.o, wiring.flipped(self.o_release))
         return m

@@ -21,7 +21,7 @@ MUTANTS = [
         "conflict_ignored",
         "word_match",
         "is_op = [op == entry.op for entry in self.entry]",
-        "is_op = [Const(1) for entry in self.entry]",
+        "is_op = [op == op for entry in self.entry]",
         "a word held with another operation is written first",
     ),
     Mutant(

@@ -27,12 +27,12 @@ MUTANTS = [
     Mutant(
         "release_behind_the_pattern",
         "top",
-        """front.release_valid.eq(retire.release_valid),
-            front.release.eq(retire.release),""",
-        """front.release_valid.eq(
+        """front.released_valid.eq(retire.released_valid),
+            front.released.eq(retire.released),""",
+        """front.released_valid.eq(
                 router.o.valid & router.o.ready & router.o.payload.last & ~router.o.payload.flush
             ),
-            front.release.eq(router.o.payload.context),""",
+            front.released.eq(router.o.payload.context),""",
         "a context is held until the last beat of its quad has passed its last lookup",
     ),
 ]
