@@ -150,7 +150,8 @@ class Netlist:
             cap=min(caps, default=None),
             lut4=self.cells.get("LUT4", 0),
             comb=used["TRELLIS_COMB"],
-            ff=used["TRELLIS_FF"] - self.port_bits,
+            # Yosys merges port registers that hold the same: there may be fewer than port bits.
+            ff=max(0, used["TRELLIS_FF"] - self.port_bits),
             dsp=used["MULT18X18D"],
             bram=used["DP16KD"],
             path=_path_in_words(runs[middle]),
