@@ -26,7 +26,6 @@ __all__ = [
     "WORDS",
     "addressed_beat",
     "context_answer",
-    "context_index",
     "control_fields",
     "footprint_beat",
     "lod_beat",

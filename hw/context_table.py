@@ -7,10 +7,10 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import context_answer, context_index, control_fields
+from minmip.hw.beats import context_answer, control_fields
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.queue import Queue
-from minmip.hw.shapes import control
+from minmip.hw.shapes import context_index, control
 
 __all__ = ["ContextTable", "context_fields"]
 

@@ -4,8 +4,9 @@ from amaranth.hdl import Module
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import context_index, control_fields
+from minmip.hw.beats import control_fields
 from minmip.hw.config import UnitConfig
+from minmip.hw.shapes import context_index
 
 __all__ = ["Lookup"]
 

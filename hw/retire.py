@@ -4,8 +4,9 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import addressed_beat, context_index, quad_answer, words_request
+from minmip.hw.beats import addressed_beat, quad_answer, words_request
 from minmip.hw.config import UnitConfig
+from minmip.hw.shapes import context_index
 
 __all__ = ["Retire"]
 

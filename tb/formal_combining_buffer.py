@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from itertools import combinations
 
 from amaranth.hdl import Assert, Assume, Module, Value
 from kit.formal import Proof, Spec, StreamContract
+from kit.vlib import LONG
 
 from minmip.hw.combining_buffer import CombiningBuffer
 from minmip.hw.config import SMALL
@@ -52,7 +52,7 @@ def proofs() -> list[Proof]:
             depth=30,
         ),
     ]
-    if os.environ.get("MINMIP_LONG"):
+    if LONG:
         made.append(
             Proof(
                 block="combining_buffer",

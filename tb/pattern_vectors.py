@@ -10,9 +10,9 @@ import numpy as np
 from coordinate_vectors import golden_coordinates, random_coordinates, random_majors
 from descriptor_vectors import MEMORY_BASE, MEMORY_BYTES, Pairs, golden_control, random_pairs
 
-from minmip.hw.beats import context_index
 from minmip.hw.config import UnitConfig
 from minmip.hw.footprint import CONTROL
+from minmip.hw.shapes import context_index
 from minmip.sim.golden.coordinates import array_slice
 from minmip.sim.golden.descriptor import (
     LINKED_MAX,

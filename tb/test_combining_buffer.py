@@ -1,7 +1,6 @@
 # amaranth: UnusedElaboratable=no
 """Combining buffer: the memory that its operations make is the one that the beats make."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -10,14 +9,13 @@ from buffer_bench import KINDS, apply_beats, apply_operations, places, words
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.packing import pack, unpack
-from kit.vlib import TRAFFIC, VerilatedBlock
+from kit.vlib import LONG, TRAFFIC, VerilatedBlock
 from mutants.combining_buffer import MUTANTS
 from watched_buffer import watch
 
 from minmip.hw.combining_buffer import CombiningBuffer
 from minmip.hw.config import DEFAULT, FULL, SMALL
 
-LONG = bool(os.environ.get("MINMIP_LONG"))
 CONFIGS = {
     "full": FULL,
     "small": replace(SMALL, word_bytes=4, combine_age=16),

@@ -1,7 +1,6 @@
 # amaranth: UnusedElaboratable=no
 """Retire alone; and with the combining buffer and the map store behind it."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +14,7 @@ from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.packing import ints_of_beats, pack
 from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.vlib import LONG, TRAFFIC, VerilatedBlock, assert_columns_equal
 from memory_bench import BASE, BLOCKS
 from mutants.retire import MUTANTS
 
@@ -27,7 +26,6 @@ from minmip.hw.map_store import MapStore
 from minmip.hw.retire import Retire
 from minmip.hw.shapes import host_request, host_response
 
-LONG = bool(os.environ.get("MINMIP_LONG"))
 TINY = replace(SMALL, word_bytes=4, memory_bytes=1 << 12, combine_age=64, descriptor_entries=4)
 MIDDLE = replace(TINY, word_bytes=8, combine_entries=4, combine_age=1024)
 
