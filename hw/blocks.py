@@ -6,12 +6,13 @@ A new block adds one line to `BLOCKS`.
 from collections.abc import Callable
 from importlib import import_module
 
-from minmip.hw.config import DEFAULT, EVERYTHING, FULL, SMALL, UnitConfig
+from minmip.hw import config
+from minmip.hw.config import EVERYTHING, UnitConfig
 
 __all__ = ["BLOCKS", "PRESETS", "UNIT", "make_block"]
 
-PRESETS = {"small": SMALL, "default": DEFAULT, "full": FULL, "everything": EVERYTHING}
-"""Named parameter sets."""
+PRESETS = config.PRESETS | {"everything": EVERYTHING}
+"""Parameter sets by name: a block may have what the unit has not yet."""
 
 
 def _block(path: str, *arguments) -> Callable:

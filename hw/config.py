@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log2
 
-__all__ = ["DEFAULT", "EVERYTHING", "FULL", "SMALL", "LodConfig", "UnitConfig"]
+__all__ = ["DEFAULT", "EVERYTHING", "FULL", "PRESETS", "SMALL", "LodConfig", "UnitConfig"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,3 +153,6 @@ SMALL = replace(
     FULL, lanes=1, lod_units=1, descriptor_entries=2, combine_entries=2, memory_bytes=1 << 14
 )
 """One lane per clock: the least area."""
+
+PRESETS = {"small": SMALL, "default": DEFAULT, "full": FULL}
+"""Builds of the unit by name."""

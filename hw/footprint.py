@@ -167,6 +167,9 @@ class Footprint(wiring.Component):
     i: stream.Interface
     o: stream.Interface
 
+    control = CONTROL
+    """Fields of the descriptors that a beat comes with."""
+
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
         self.buffer = SideBuffer(FootprintDatapath(cfg), _side(cfg))

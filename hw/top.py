@@ -45,16 +45,10 @@ VOLUME, FILTER = 10, 4
 """The resource type and the linked type that the unit cannot do yet."""
 
 LOOKUPS = {
-    "lod": ("view_size", "axes", "aniso", "max_aniso_log2", "threshold"),
-    "mips": (
-        *("lod_bias", "min_lod", "max_lod", "view_min_lod", "base_level", "last_level"),
-        *("mag_linear", "min_linear", "mip_filter", "linked"),
-    ),
-    "footprint": (
-        *("size", "scale", "linked", "axes", "base_level", "clamp", "truncate", "z_linear"),
-        *("first_slice", "last_slice", "is_array"),
-    ),
-    "addresses": ("base", "columns", "chain", "mip_offset", "swizzled"),
+    "lod": LaneLod.control,
+    "mips": MipChoice.control,
+    "footprint": Footprint.control,
+    "addresses": WordAddresses.control,
 }
 """Fields of the control struct that each stage fetches."""
 

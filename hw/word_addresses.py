@@ -115,6 +115,9 @@ class WordAddresses(wiring.Component):
     i: stream.Interface
     o: stream.Interface
 
+    control = CONTROL
+    """Fields of the descriptors that a beat comes with."""
+
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
         beat = word_beat(cfg)

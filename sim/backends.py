@@ -9,17 +9,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from minmip.hw.config import DEFAULT, EVERYTHING, FULL, SMALL, UnitConfig
+from minmip.hw.config import EVERYTHING, PRESETS, UnitConfig
 from minmip.sim import golden
 from minmip.sim.compare import differences
 from minmip.sim.runners.verilate import RunnerError
 from minmip.sim.trace import Result, Trace
 
-__all__ = ["BACKENDS", "PRESETS", "Backend", "make_backend", "run_checked"]
+__all__ = ["BACKENDS", "Backend", "make_backend", "run_checked"]
 
 BACKENDS = ("golden", "pysim", "verilator")
-PRESETS = {"small": SMALL, "default": DEFAULT, "full": FULL}
-"""Builds of the unit by name."""
 WAVE_CYCLES = (0, 1000)
 
 
@@ -50,7 +48,8 @@ def make_backend(
     name : str
         One of BACKENDS.
     preset : str
-        One of PRESETS; by default "full", and for the golden model everything of the specification.
+        One of `hw.config.PRESETS`; by default "full", and for the golden model everything of the
+        specification.
     lanes : int
         Lanes per clock in place of the preset's: 1, 2 or 4.
     wave, wave_cycles : Path, (int, int)

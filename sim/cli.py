@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from minmip.hw.config import PRESETS
 from minmip.sim import hw_commands
 
 __all__ = ["main"]
@@ -86,7 +87,7 @@ def _backend_options(command: Callable) -> Callable:
         ),
         click.option(
             "--preset",
-            type=click.Choice(["small", "default", "full"]),
+            type=click.Choice(list(PRESETS)),
             help="Build of the unit. Default: full; golden: everything of the specification.",
         ),
         click.option(

@@ -15,6 +15,7 @@ from minmip.hw.beats import pattern_beat, quad_answer
 from minmip.hw.config import UnitConfig
 from minmip.sim.runners.unit import (
     PATIENCE,
+    SETTLE,
     Batch,
     make_unit,
     run_unit,
@@ -27,9 +28,6 @@ from minmip.sim.runners.verilator import Traffic
 from minmip.sim.trace import Result, Trace
 
 __all__ = ["SimulatedUnit"]
-
-_SETTLE = 16
-"""Clocks from a plain input to all that follows from it: the window, a counter."""
 
 
 class SimulatedUnit:
@@ -119,7 +117,7 @@ class SimulatedUnit:
         reads: deque[int] = deque([0] * self.cfg.memory_latency)
         ctx.set(unit.memory_base, self._window[0])
         ctx.set(unit.memory_limit, self._window[1])
-        await ctx.tick().repeat(_SETTLE)
+        await ctx.tick().repeat(SETTLE)
         offered = False
         while not self._finish:
             willing = {name: next(gate) for name, gate in gates.items()}
@@ -147,7 +145,7 @@ class SimulatedUnit:
         found = {}
         for number, name in enumerate(unit.counter_names):
             ctx.set(unit.counter_select, number)
-            await ctx.tick().repeat(_SETTLE)
+            await ctx.tick().repeat(SETTLE)
             found[name] = ctx.get(unit.counter_value)
         self._counters = found
 

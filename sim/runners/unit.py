@@ -30,6 +30,7 @@ from minmip.sim.trace import Result, Trace
 
 __all__ = [
     "PATIENCE",
+    "SETTLE",
     "TOP",
     "Batch",
     "Simulated",
@@ -44,6 +45,8 @@ __all__ = [
 TOP = "texture_addresser"
 PATIENCE = 100_000
 """Clocks without a transfer after which the unit is taken for stuck."""
+SETTLE = 16
+"""Clocks from a plain input to all that follows from it: the window, a counter."""
 CHUNK = 1 << 15
 """Quads between two looks at the clock on the wall: progress bars, Ctrl-C."""
 _PATTERN_ROOM = 1 << 16

@@ -21,6 +21,7 @@ from minmip.hw.shapes import (
 )
 from minmip.sim.runners.unit import (
     PATIENCE,
+    SETTLE,
     Batch,
     make_unit,
     run_unit,
@@ -35,8 +36,6 @@ from minmip.sim.trace import Result, Trace
 __all__ = ["VerilatedUnit"]
 
 _SPEED = "-O1"
-_SETTLE = 16
-"""Clocks from a plain input to all that follows from it: the window, a counter."""
 
 
 class VerilatedUnit:
@@ -175,7 +174,7 @@ class VerilatedUnit:
         return found
 
     def _idle(self) -> None:
-        self.model.run({}, {"o": 0, "o_pattern": 0}, max_cycles=_SETTLE)
+        self.model.run({}, {"o": 0, "o_pattern": 0}, max_cycles=SETTLE)
 
     def _streams(self) -> dict[str, tuple[int, int]]:
         get = self.model.get
