@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from minmip.hw.beats import footprint_beat, word_beat
 from minmip.hw.config import UnitConfig
+from minmip.hw.descriptor_words import LINKED_MAX, LINKED_MIN, LINKED_OR
 from minmip.hw.lib.choose import choose
 from minmip.hw.lib.side_buffer import SideBuffer
 from minmip.hw.shapes import SLICE_BITS, TEXEL_BITS, MemoryOp
@@ -13,8 +14,6 @@ from minmip.hw.texel_groups import TexelGroups, lane_pairs
 
 __all__ = ["Combine"]
 
-REGION_USED, MIN_MIP, MAX_MIP = 1, 2, 3
-"""Linked types: MipRegionUsed has a map of several mips, the others have one."""
 HEAD = ("context", "code", "flush", "tag", "last")
 """What goes through unchanged."""
 
@@ -89,18 +88,19 @@ class Combine(wiring.Component):
         request, side = into.payload.beat, into.payload.side
         m.d.comb += [into.valid.eq(self.i.valid), self.i.ready.eq(into.ready)]
         m.d.comb += [side[name].eq(beat[name]) for name in HEAD]
-        m.d.comb += request.descending.eq(beat.linked == MAX_MIP)
+        m.d.comb += request.descending.eq(beat.linked == LINKED_MAX)
         with m.Switch(beat.linked):
-            with m.Case(MIN_MIP):
+            with m.Case(LINKED_MIN):
                 m.d.comb += side.op.eq(MemoryOp.MIN)
-            with m.Case(MAX_MIP):
+            with m.Case(LINKED_MAX):
                 m.d.comb += side.op.eq(MemoryOp.MAX)
             with m.Default():
                 m.d.comb += side.op.eq(MemoryOp.OR)
         for n in range(self.cfg.lanes):
             lane = beat.lane[n]
             x, y = lane.axis[0], lane.axis[1]
-            mip = Mux(beat.linked == REGION_USED, lane.mip, 0)
+            # MipRegionUsed has a map of several mips, the others have one.
+            mip = Mux(beat.linked == LINKED_OR, lane.mip, 0)
             for part in (request.lane[n], side.lane[n]):
                 m.d.comb += [
                     part.mip.eq(mip),

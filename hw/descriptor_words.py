@@ -6,6 +6,10 @@ from amaranth.lib import data
 from minmip.hw.config import UnitConfig
 
 __all__ = [
+    "LINKED_FILTER",
+    "LINKED_MAX",
+    "LINKED_MIN",
+    "LINKED_OR",
     "S_FIELDS",
     "TYPE_1D",
     "TYPE_1D_ARRAY",
@@ -19,6 +23,7 @@ __all__ = [
     "key_layout",
 ]
 
+LINKED_OR, LINKED_MIN, LINKED_MAX, LINKED_FILTER = 1, 2, 3, 4
 TYPE_1D, TYPE_2D, TYPE_3D, TYPE_CUBE, TYPE_1D_ARRAY, TYPE_2D_ARRAY = 8, 9, 10, 11, 12, 13
 
 T_FIELDS = {

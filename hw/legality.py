@@ -6,6 +6,10 @@ from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.descriptor_words import (
+    LINKED_FILTER,
+    LINKED_MAX,
+    LINKED_MIN,
+    LINKED_OR,
     TYPE_1D,
     TYPE_1D_ARRAY,
     TYPE_2D_ARRAY,
@@ -20,6 +24,8 @@ __all__ = ["Legality", "broken_rules"]
 
 FORMAT_8_UNORM, FORMAT_8_UINT = 1, 5
 BORDER_PALETTE = 3
+ONE_LEVEL = (LINKED_MIN, LINKED_MAX, LINKED_FILTER)
+"""Linked types whose map has no mip chain."""
 LARGEST_FIELD_LOG2 = {"width": 14, "height": 14, "depth": 13, "base_array": 13}
 """Log2 of the first illegal value of a size or slice field."""
 # Offset code 0..7 is 1/4 to 1/128, then two errors; the least code that lets a slope reach weight 1
@@ -39,7 +45,7 @@ def broken_rules(cfg: UnitConfig, key) -> dict[int, Value]:
     elsewhere.
     """
     linked = key.linked_resource
-    filtering = linked & (key.linked_type == 4) & key.mag_filter[0]
+    filtering = linked & (key.linked_type == LINKED_FILTER) & key.mag_filter[0]
     uses_v = ~among(key.type, (TYPE_1D, TYPE_1D_ARRAY))
     volume = key.type == TYPE_3D
     is_array = among(key.type, (TYPE_1D_ARRAY, TYPE_2D_ARRAY))
@@ -51,17 +57,17 @@ def broken_rules(cfg: UnitConfig, key) -> dict[int, Value]:
     return {
         2: key.type[1:] == 0b111,
         3: key.force_unnormalized,
-        5: linked & ~among(key.linked_type, (1, 2, 3, 4)),
+        5: linked & ~among(key.linked_type, (LINKED_OR, *ONE_LEVEL)),
         6: linked & key.compression_en,
         7: linked & (key.border_color_type == BORDER_PALETTE),
         8: filtering & (key.offset_u[1:].all() | (uses_v & key.offset_v[1:].all())),
         9: filtering & (bad_pair_u | (uses_v & bad_pair_v)),
-        10: linked & key.max_mip.any() & among(key.linked_type, (2, 3, 4)),
+        10: linked & key.max_mip.any() & among(key.linked_type, ONE_LEVEL),
         11: key.type == TYPE_CUBE,
         12: key.base_level > key.last_level,
         13: ~key.type[3] | (is_array & (key.base_array > key.depth)),
         14: ~among(key.type, cfg.resource_types) | (linked & left_out),
-        15: linked & (key.linked_type == 1) & (key.last_level > key.max_mip),
+        15: linked & (key.linked_type == LINKED_OR) & (key.last_level > key.max_mip),
         16: linked & ~among(key.format, (FORMAT_8_UNORM, FORMAT_8_UINT)),
         17: key.deriv_adjust_en,
         18: over["width"]

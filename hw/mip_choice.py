@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from minmip.hw.beats import LOD, control_fields, lod_beat, mip_beat
 from minmip.hw.config import UnitConfig
+from minmip.hw.descriptor_words import LINKED_MAX, LINKED_MIN
 from minmip.hw.lib.arithmetic import add_carry
 from minmip.hw.lib.delay import delay
 from minmip.hw.lib.side_buffer import SideBuffer
@@ -27,7 +28,7 @@ CONTROL = (
 """Fields of the descriptors that a beat comes with."""
 MIP_NONE, MIP_POINT = 0, 1
 """Mip filters; 2 and 3 are linear."""
-ONE_LEVEL = (2, 3)
+ONE_LEVEL = (LINKED_MIN, LINKED_MAX)
 """Linked types whose map has one mip level: the second is never touched."""
 
 CHOSEN = data.StructLayout(

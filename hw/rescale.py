@@ -5,14 +5,13 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
+from minmip.hw.descriptor_words import LINKED_OR
 from minmip.hw.lib.credit import CreditBuffer
 from minmip.hw.lib.delay import delay
 from minmip.hw.shapes import SIZE_BITS, rescale_request, rescale_result
 
 __all__ = ["GridSide", "RescaleDatapath", "RescaleUnit"]
 
-PLAIN, REGION_USED = 0, 1
-"""Linked types: a plain texture, MipRegionUsed. All others keep LODs in a map of one level."""
 USED = 0x01
 """The byte that MipRegionUsed sets."""
 REGION_SHIFT = 5
@@ -83,7 +82,8 @@ class RescaleDatapath(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         request = self.i
-        plain, region_used = request.linked == PLAIN, request.linked == REGION_USED
+        # All others keep LODs in a map of one level.
+        plain, region_used = request.linked == 0, request.linked == LINKED_OR
         level = Mux(plain | region_used, request.mip, 0)
         for axis in range(self.cfg.axes):
             m.submodules[f"side{axis}"] = side = GridSide()

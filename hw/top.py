@@ -18,6 +18,7 @@ from minmip.hw.combine import Combine
 from minmip.hw.combining_buffer import CombiningBuffer
 from minmip.hw.config import UnitConfig
 from minmip.hw.counters import Counters
+from minmip.hw.descriptor_words import LINKED_FILTER, TYPE_3D
 from minmip.hw.footprint import Footprint
 from minmip.hw.lane_lod import LaneLod
 from minmip.hw.lane_split import LaneSplit
@@ -40,9 +41,6 @@ from minmip.hw.tap_walker import TapWalker
 from minmip.hw.word_addresses import WordAddresses
 
 __all__ = ["CODES", "LOOKUPS", "STALLS", "TextureAddresser"]
-
-VOLUME, FILTER = 10, 4
-"""The resource type and the linked type that the unit cannot do yet."""
 
 LOOKUPS = {
     "lod": LaneLod.control,
@@ -115,7 +113,7 @@ class TextureAddresser(wiring.Component):
     counter_value: Signal
 
     def __init__(self, cfg: UnitConfig, *, external_memory: bool = False):
-        if VOLUME in cfg.resource_types or FILTER in cfg.linked_types:
+        if TYPE_3D in cfg.resource_types or LINKED_FILTER in cfg.linked_types:
             raise ValueError(
                 "the unit has no volumes (resource type 10) and no MinMip filter (linked type 4) "
                 f"yet, but was asked for resource types {sorted(cfg.resource_types)} and linked "

@@ -13,14 +13,14 @@ MUTANTS = [
     Mutant(
         "min_mip_by_level",
         "combine",
-        "Mux(beat.linked == REGION_USED, lane.mip, 0)",
+        "Mux(beat.linked == LINKED_OR, lane.mip, 0)",
         "lane.mip",
         "a MinMip map has one mip",
     ),
     Mutant(
         "max_is_min",
         "combine",
-        "request.descending.eq(beat.linked == MAX_MIP)",
+        "request.descending.eq(beat.linked == LINKED_MAX)",
         "request.descending.eq(0)",
         "type 3 keeps the largest value",
     ),
