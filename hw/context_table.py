@@ -137,7 +137,7 @@ class ContextTable(wiring.Component):
                 continue
             shape = control_fields(self.cfg, name)
             m.submodules[name] = rows = Memory(
-                shape=shape, depth=self.cfg.descriptor_entries, init=[]
+                shape=shape, depth=1 << context_index(self.cfg).width, init=[]
             )
             write = rows.write_port()
             m.d.comb += [

@@ -7,7 +7,6 @@ from amaranth.hdl import C, Cat, Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import ceil_log2
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.descriptor_words import (
@@ -23,7 +22,14 @@ from minmip.hw.legality import Legality
 from minmip.hw.lib.delay import delay
 from minmip.hw.map_layout import PAIRS, MapLayout
 from minmip.hw.scaled_size import ScaledSize
-from minmip.hw.shapes import BLOCK_BITS, CODE_BITS, SIZE_BITS, TEXEL_BITS, control
+from minmip.hw.shapes import (
+    BLOCK_BITS,
+    CODE_BITS,
+    SIZE_BITS,
+    TEXEL_BITS,
+    context_index,
+    control,
+)
 
 __all__ = ["ControlStore", "stored_control"]
 
@@ -90,7 +96,7 @@ class ControlStore(wiring.Component):
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
-        index = unsigned(ceil_log2(cfg.descriptor_entries))
+        index = context_index(cfg)
         super().__init__(
             {
                 "key": In(key_layout(cfg)),
@@ -245,7 +251,7 @@ class ControlStore(wiring.Component):
         """Give the parts of `o`, [(part, value)], a memory, written when `enable` is high."""
         width = sum(len(Value.cast(part)) for part, _ in parts)
         m.submodules[name] = rows = Memory(
-            shape=unsigned(width), depth=self.cfg.descriptor_entries, init=[]
+            shape=unsigned(width), depth=1 << context_index(self.cfg).width, init=[]
         )
         write, read = rows.write_port(), rows.read_port(domain="comb")
         place = 0

@@ -1,12 +1,13 @@
 """Which held descriptor pair a request asks for, and which one has to go next."""
 
-from amaranth.hdl import Cat, Module, Signal, unsigned
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.descriptor_words import key_layout
+from minmip.hw.shapes import context_index
 
 __all__ = ["DescriptorMatch"]
 
@@ -59,7 +60,7 @@ class DescriptorMatch(wiring.Component):
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
-        index = unsigned(ceil_log2(cfg.descriptor_entries))
+        index = context_index(cfg)
         super().__init__(
             {
                 "key": In(key_layout(cfg)),

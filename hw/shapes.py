@@ -287,8 +287,8 @@ def descriptor_request() -> data.StructLayout:
 
 
 def context_index(cfg: UnitConfig):
-    """Number of a held descriptor pair, its *context*."""
-    return unsigned(ceil_log2(cfg.descriptor_entries))
+    """Number of a held descriptor pair, its *context*: a bit at least, as Verilog has no fewer."""
+    return unsigned(max(1, ceil_log2(cfg.descriptor_entries)))
 
 
 def control(cfg: UnitConfig) -> data.StructLayout:
