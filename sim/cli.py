@@ -11,6 +11,7 @@ import click
 
 from minmip.sim import hw_commands
 from minmip.sim.cli_options import Pair, backend_from_options, backend_options, one_sentence
+from minmip.sim.streaming import commands as stream_commands
 
 __all__ = ["main"]
 
@@ -151,3 +152,4 @@ def measure_hw(quick):
 main.add_command(hw_commands.verilog)
 main.add_command(hw_commands.synth)
 main.add_command(hw_commands.formal)
+main.add_command(stream_commands.stream)

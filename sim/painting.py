@@ -8,7 +8,7 @@ from minmip.sim.frontend import Quads
 from minmip.sim.pictures import NOT_SAMPLED
 from minmip.sim.scene_maps import Binding
 
-__all__ = ["paint_levels"]
+__all__ = ["paint_levels", "wrapped"]
 
 
 def paint_levels(
@@ -27,7 +27,7 @@ def paint_levels(
         )
         texture = binding.texture
         at = [
-            _wrapped(quads.uv[quad, lane, axis].astype(np.float64), mode)
+            wrapped(quads.uv[quad, lane, axis].astype(np.float64), mode)
             for axis, mode in enumerate((texture.wrap_u, texture.wrap_v))
         ]
 
@@ -53,7 +53,7 @@ def paint_levels(
     return levels.reshape(height, width), shade.reshape(height, width)
 
 
-def _wrapped(u: np.ndarray, mode: str) -> np.ndarray:
+def wrapped(u: np.ndarray, mode: str) -> np.ndarray:
     """Coordinates brought into 0..1 by an address mode, for pictures only."""
     u = np.nan_to_num(u)
     if mode == "clamp":

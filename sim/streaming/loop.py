@@ -164,7 +164,7 @@ class Loop:
                 "streaming needs types 2 and 4, MinMip feedback and the MinMip filter"
             )
         check_region(settings.region, scene)
-        self.scene, self.settings = scene, settings
+        self.scene, self.settings, self.backend = scene, settings, backend
         self.tilings, self.table = tile_textures(scene.textures, settings.region)
         self.offset = settings.chosen_offset
         if not settings.unsafe:

@@ -36,8 +36,10 @@ def offset_of_spread(spread: int) -> str:
     return name
 
 
-def unsafe_level(tiling: Tiling, offset: Fraction, tail: int | None) -> int | None:
-    """Coarsest level whose footprint may leave what is resident, None if there is none.
+def unsafe_level(tiling: Tiling, offset: Fraction, tail: int | None) -> tuple[int, Fraction] | None:
+    """Coarsest level whose footprint may leave what is resident, and its reach in regions.
+
+    None if there is none.
 
     Levels of one tile across are no danger on that axis, whatever is beyond the border: the tile
     is the same. Nor are those that are always resident, `tail` and coarser.
@@ -49,20 +51,21 @@ def unsafe_level(tiling: Tiling, offset: Fraction, tail: int | None) -> int | No
             (tiling.map_size[0], level.width, level.columns),
             (tiling.map_size[1], level.height, level.rows),
         ):
-            if tiles > 1 and Fraction(cells, 2 * texels) > offset:
-                return number
+            reach = Fraction(cells, 2 * texels)
+            if tiles > 1 and reach > offset:
+                return number, reach
     return None
 
 
 def check_safe(tilings: Sequence[Tiling], offset: str, spread: int, tail: int | None) -> None:
     """Raise StreamError for the first texture with which the condition of spec 04 does not hold."""
     for tiling in tilings:
-        level = unsafe_level(tiling, Fraction(offset), tail)
-        if level is not None:
-            across = tiling.texture.width // tiling.map_size[0]
+        found = unsafe_level(tiling, Fraction(offset), tail)
+        if found is not None:
+            level, reach = found
             raise StreamError(
                 f"texture {tiling.texture.name!r} is not safe with an offset of {offset} (spread "
-                f"{spread}): level {level} may lie beside level {level + 1}, and its footprint "
-                f"reaches 2^{level} / (2 * {across}) of a region, which must not exceed the "
-                f"offset; a larger offset, a smaller spread or --tail {level} would do"
+                f"{spread}): level {level} may lie beside level {level + 1}, and its samples reach "
+                f"{float(reach):.4g} of a region, which must not exceed the offset; a larger "
+                f"offset, a smaller spread, or --tail {level} would do"
             )
