@@ -7,6 +7,7 @@ module          what
 `spread`        maps whose neighbours differ by at most `d`
 `residency`     which regions are resident down to which level
 `safety`        when no sample can leave what is resident
+`requests`      the tiles that feedback asks for
 `manager`       loads, evictions, pool and budget
 `unit`          views, samplers, and the traces of a frame
 `observe`       what a frame got: misses, jumps, samples of absent tiles
@@ -17,6 +18,7 @@ module          what
 `job`           `minmip stream`
 `share`         `minmip stream-share`: feedback from a share of the pixels
 `measure`       `minmip measure-stream`
+`commands`      their options
 ==============  ==================================================================
 
 The rules and their reasons are in `docs/streaming.md`.

@@ -9,7 +9,7 @@ import click
 
 from minmip.sim.cli_options import Pair, backend_from_options, backend_options, one_sentence
 
-__all__ = ["stream"]
+__all__ = ["measure_stream", "stream", "stream_share"]
 
 MIB = 1 << 20
 _scene = click.argument("scene", default="builtin", metavar="[FILE.glb|FILE.gltf|builtin]")
@@ -159,3 +159,61 @@ def stream(scene, cut, pictures, out, backend, preset, lanes, wave, wave_cycles,
         out=out,
         say=click.echo,
     )
+
+
+class _Shares(click.ParamType):
+    """Numbers with commas between them."""
+
+    name = "P,P,..."
+
+    def convert(self, value, param, ctx):
+        """Return a tuple of float."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(float(share) for share in value.split(","))
+        except ValueError:
+            self.fail(f"wanted numbers such as 1,0.25,0.01, not {value!r}", param, ctx)
+
+
+@click.command("stream-share")
+@_scene
+@_loop_options
+@click.option(
+    "--shares",
+    type=_Shares(),
+    default=",".join(f"{2.0**-k:.10g}" for k in range(11)),
+    help="Shares of the pixels that write feedback. Default: 1, 1/2, 1/4 ... 1/1024.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("out/share"),
+    show_default=True,
+    help="Folder for share.csv and share.png.",
+)
+@backend_options
+@one_sentence
+def stream_share(scene, shares, out, backend, preset, lanes, wave, wave_cycles, **options):
+    """Stochastic update: share of the pixels that write feedback against tiles missed."""
+    from minmip.sim.streaming.share import run_share
+
+    run_share(
+        scene,
+        _settings(**options),
+        shares,
+        backend=partial(backend_from_options, backend, preset, lanes, wave, wave_cycles),
+        out=out,
+        say=click.echo,
+    )
+
+
+@click.command("measure-stream")
+@click.option("--quick", is_flag=True, help="Frames of 240x136, and fewer of them.")
+@backend_options
+@one_sentence
+def measure_stream(quick, **options):
+    """Print the streaming figures of the docs: memory, frames to converge, jumps, speed."""
+    from minmip.sim.streaming.measure import measure_streaming
+
+    measure_streaming(backend_from_options(**options), quick=quick, say=click.echo)

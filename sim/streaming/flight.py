@@ -11,7 +11,7 @@ import numpy as np
 from minmip.sim.frontend import Scene
 from minmip.sim.frontend.camera import AnyCamera, Perspective, look_at
 
-__all__ = ["Orbit", "ValleyFlight", "fly", "hold"]
+__all__ = ["Orbit", "Tripod", "ValleyFlight", "fly", "stand_still"]
 
 # Eye and what it looks at, metres: along the road of the built-in scene, round its lake, and up.
 WAYPOINTS = np.array(
@@ -83,13 +83,19 @@ def fly(scene: Scene, frames: int, cut: int | None = None) -> Scene:
     return replace(scene, camera=Orbit(camera=scene.camera, steps=steps))
 
 
-def hold(scene: Scene, frames: int, cut: int) -> Scene:
-    """Keep the camera still, except for one cut at frame `cut`; nothing moves in the scene."""
-    late = [frame >= cut for frame in range(frames)]
+@dataclass(kw_only=True)
+class Tripod:
+    """A camera of the built-in scene that stands still until somebody changes its `place`, 0..1."""
+
+    place: float
+
+    def matrix(self, aspect: float, frame: int) -> np.ndarray:
+        """World space to clip space, float64 [4, 4], for a frame of width / height = `aspect`."""
+        return ValleyFlight(places=[self.place]).matrix(aspect, 0)
+
+
+def stand_still(scene: Scene, place: float) -> tuple[Scene, Tripod]:
+    """Put the built-in scene's camera at a place of its flight, and keep everything still."""
+    camera = Tripod(place=place)
     still = scene.animate(0.0)
-    camera: AnyCamera
-    if scene.name == "builtin":
-        camera = ValleyFlight(places=[0.5 if cut else 0.0 for cut in late])
-    else:
-        camera = Orbit(camera=scene.camera, steps=[HALF_TURN if cut else 0 for cut in late])
-    return replace(scene, camera=camera, animate=lambda _phase: still)
+    return replace(scene, camera=camera, animate=lambda _phase: still), camera

@@ -15,14 +15,14 @@ from PIL import Image
 from tqdm import tqdm
 
 from minmip.sim.backends import Backend
-from minmip.sim.frontend import SceneError
+from minmip.sim.frontend import Scene, SceneError
 from minmip.sim.scene_maps import open_scene
 from minmip.sim.staging import staged
 from minmip.sim.streaming.flight import fly
 from minmip.sim.streaming.loop import Loop, Settings
 from minmip.sim.streaming.panels import draw_panels, save_animation
 
-__all__ = ["run_stream"]
+__all__ = ["open_flight", "run_stream"]
 
 OURS = re.compile(r"stream\.(csv|png)|stream_frame\d{4,}\.png|summary\.json")
 """Names of the files that a run writes."""
@@ -63,12 +63,8 @@ def run_stream(
     StreamError, SceneError, D3D12Error, RunnerError, OSError
         Before anything is left in the folder.
     """
-    scene = open_scene(scene_name)
-    if not scene.textures:
-        raise SceneError(f"scene {scene.name!r} has no texture to stream")
-    if cut is not None and not 0 < cut < settings.frames:
-        raise SceneError(f"the camera can cut at frames 1..{settings.frames - 1}, not at {cut}")
-    loop = Loop(fly(scene, settings.frames, cut), settings, backend())
+    scene = open_flight(scene_name, settings, cut)
+    loop = Loop(scene, settings, backend())
     shown_map = int(np.argmax([columns * rows for columns, rows in _map_sizes(loop)]))
     note = _note(settings, loop.offset)
     rows, drawn, start = [], [], time.perf_counter()
@@ -91,6 +87,24 @@ def run_stream(
         summary = _summary(scene.name, loop, cut, rows)
         (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     say(f"stream.csv, summary.json{', stream.png (animated)' if pictures else ''}: {out}")
+
+
+def open_flight(scene_name: str, settings: Settings, cut: int | None) -> Scene:
+    """Open a scene and put its camera on a flight, with a cut at frame `cut` unless None.
+
+    Raises
+    ------
+    SceneError
+        Also for a scene without textures and a cut outside the flight.
+    """
+    scene = open_scene(scene_name)
+    if not scene.textures:
+        raise SceneError(f"scene {scene.name!r} has no texture to stream")
+    if cut is not None and not 0 < cut < settings.frames:
+        raise SceneError(
+            f"the camera can cut at a frame above 0 and below {settings.frames}, not at {cut}"
+        )
+    return fly(scene, settings.frames, cut)
 
 
 def _map_sizes(loop: Loop) -> list[tuple[int, int]]:

@@ -24,6 +24,7 @@ from minmip.sim.streaming.observe import (
     visible,
 )
 from minmip.sim.streaming.safety import check_safe, offset_of_spread
+from minmip.sim.streaming.stochastic import some_lanes
 from minmip.sim.streaming.tiling import tile_textures
 from minmip.sim.streaming.unit import TextureUnit
 from minmip.sim.tiles import TILE_BYTES
@@ -51,8 +52,8 @@ class Settings:
         Filter of the samples: "point", "bilinear", "trilinear" or "aniso".
     slope, offset : str, str or None
         Of the MinMip filter; without an offset that of seed 000 for the spread.
-    spread : int
-        Largest difference of neighbours on a MinMip map.
+    spread : int or None
+        Largest difference of neighbours on a MinMip map; None for any, with a named offset.
     tail : int or None
         Levels from this one on stay resident, as packed mips do.
     region : (int, int)
@@ -73,7 +74,7 @@ class Settings:
     max_anisotropy: int = 1
     slope: str = "4"
     offset: str | None = None
-    spread: int = 1
+    spread: int | None = 1
     tail: int | None = None
     region: tuple[int, int] = (TILE_SIZE, TILE_SIZE)
     share: float = 1.0
@@ -87,7 +88,9 @@ class Settings:
                 f"the latency must be at least 1 frame, not {self.latency}: feedback is known when "
                 "its frame is done"
             )
-        if self.spread < 1:
+        if self.spread is None and self.offset is None:
+            raise StreamError("neighbours that may differ by anything want a named offset")
+        if self.spread is not None and self.spread < 1:
             raise StreamError(f"the spread must be at least 1 level, not {self.spread}")
         if self.tail is not None and self.tail < 0:
             raise StreamError(f"the tail must begin at level 0 or a coarser one, not {self.tail}")
@@ -102,7 +105,9 @@ class Settings:
         """The offset, named or that of the spread."""
         if self.offset is not None:
             return self.offset
-        return UNSAFE_OFFSET if self.unsafe else offset_of_spread(self.spread)
+        if self.unsafe or self.spread is None:
+            return UNSAFE_OFFSET
+        return offset_of_spread(self.spread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +230,8 @@ class Loop:
         quads = render_quads(self.scene, *settings.size, number, settings.frames)
         maps = manager.maps()
         self.unit.write_maps(maps)
-        answers = self.unit.filter_and_record(quads, self._writing(len(quads), number))
+        writing = some_lanes(len(quads), settings.share, settings.seed, number)
+        answers = self.unit.filter_and_record(quads, writing)
         rows = self.unit.sample(quads, answers.clamp)
         absent, tiles = absent_tiles(rows, quads, self.table, manager.resident)
         if len(absent) and settings.filtering != "aniso":
@@ -261,14 +267,6 @@ class Loop:
             maps,
             figures,
         )
-
-    def _writing(self, quads: int, frame: int) -> np.ndarray:
-        """Which lanes write feedback, uint8 [Q]: each by chance, drawn anew every frame."""
-        if self.settings.share == 1:
-            return np.full(quads, 15, np.uint8)
-        rng = np.random.default_rng([self.settings.seed, frame])
-        chosen = rng.random((quads, 4)) < self.settings.share
-        return np.packbits(chosen, axis=1, bitorder="little")[:, 0]
 
     def _accuse(self, number: int, rows, absent: np.ndarray, tiles: np.ndarray) -> str:
         first, tile = absent[0], tiles[0]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from minmip.sim.streaming.errors import StreamError
+from minmip.sim.streaming.requests import NOT_ASKED, missed_levels
 from minmip.sim.streaming.residency import Residency
-from minmip.sim.streaming.spread import refined
 from minmip.sim.streaming.tiling import TileTable, Tiling
 from minmip.sim.tiles import TILE_BYTES
 
@@ -94,7 +94,7 @@ class TileManager:
         self.resident = np.append(self._pinned, True)
         self._last_used = np.full(len(table), -1)
         self._residency = [Residency(tiling) for tiling in tilings]
-        for tile in np.flatnonzero(self._pinned):
+        for tile in np.flatnonzero(self._pinned).tolist():
             self._note(tile, here=True)
 
     def resident_tiles(self) -> int:
@@ -111,11 +111,12 @@ class TileManager:
         `recorded` is each texture's decoded map, uint8 [rows, columns], 255 where nothing was
         sampled.
         """
-        blur = self._blur(recorded)
-        wanted = np.flatnonzero(blur >= 0)
+        missed = missed_levels(recorded, self.tilings, self.table, self.spread)
+        asked = missed != NOT_ASKED
+        wanted = np.flatnonzero(asked)
         self._last_used[wanted] = frame
         # Tiles of the latest frame rank by how much they are missed, others by their level.
-        rank = self._last_used * RANKS + np.where(blur >= 0, blur, self.table.level)
+        rank = self._last_used * RANKS + np.where(asked, missed, self.table.level)
 
         missing = wanted[~self.resident[wanted]]
         missing = missing[np.argsort(-rank[missing], kind="stable")][: self.budget]
@@ -126,29 +127,15 @@ class TileManager:
         worth = rank[held[:pairs]] < rank[missing[free : free + pairs]]
         swaps = int(worth.sum())  # a falling row against a rising one: all True come first
         loaded, evicted = missing[: free + swaps], held[:swaps]
-        for tile in evicted:
+        for tile in evicted.tolist():
             self._note(tile, here=False)
-        for tile in loaded:
+        for tile in loaded.tolist():
             self._note(tile, here=True)
         return Step(wanted, loaded, evicted)
-
-    def _blur(self, recorded: Sequence[np.ndarray]) -> np.ndarray:
-        """By tile: levels by which its pixels are too coarse without it, -1 if nothing needs it."""
-        blur = np.full(len(self.table), -1)
-        for tiling, levels in zip(self.tilings, recorded, strict=True):
-            count = len(tiling.levels)
-            need = np.minimum(levels.astype(int), count)
-            if self.spread is not None:
-                need = refined(need, self.spread, tiling.wraps)
-            for number, level in enumerate(tiling.levels):
-                tiles = blur[level.first : level.first + level.count]
-                finest = tiling.least(need, number).ravel()
-                tiles[:] = np.maximum(number - finest, -1)
-        return blur
 
     def _note(self, tile: int, *, here: bool) -> None:
         residency = self._residency[self.table.texture[tile]]
         level = int(self.table.level[tile])
-        inside = int(tile) - residency.tiling.levels[level].first
+        inside = tile - residency.tiling.levels[level].first
         self.resident[tile] = here
         (residency.come if here else residency.go)(level, inside)

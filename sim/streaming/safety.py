@@ -57,15 +57,18 @@ def unsafe_level(tiling: Tiling, offset: Fraction, tail: int | None) -> tuple[in
     return None
 
 
-def check_safe(tilings: Sequence[Tiling], offset: str, spread: int, tail: int | None) -> None:
+def check_safe(
+    tilings: Sequence[Tiling], offset: str, spread: int | None, tail: int | None
+) -> None:
     """Raise StreamError for the first texture with which the condition of spec 04 does not hold."""
     for tiling in tilings:
         found = unsafe_level(tiling, Fraction(offset), tail)
         if found is not None:
             level, reach = found
+            name, kept = tiling.texture.name, "any" if spread is None else spread
             raise StreamError(
-                f"texture {tiling.texture.name!r} is not safe with an offset of {offset} (spread "
-                f"{spread}): level {level} may lie beside level {level + 1}, and its samples reach "
+                f"texture {name!r} is not safe with an offset of {offset} (spread {kept}): level "
+                f"{level} may lie beside level {level + 1}, and its samples reach "
                 f"{float(reach):.4g} of a region, which must not exceed the offset; a larger "
                 f"offset, a smaller spread, or --tail {level} would do"
             )

@@ -128,15 +128,16 @@ def tile_textures(
     first = 0
     for texture in textures:
         size = (texture.width, texture.height)
-        map_size = tuple(s // r for s, r in zip(size, cut_region(texture, region), strict=True))
+        across, down = cut_region(texture, region)
+        map_size = (texture.width // across, texture.height // down)
         levels = []
         for mip in range(texture.mips):
             width, height = texture.mip_size(mip)
             if width < TILE_SIZE or height < TILE_SIZE:
                 break
-            across = cells_of_tiles(width, TILE_SIZE, map_size[0])
-            down = cells_of_tiles(height, TILE_SIZE, map_size[1])
-            levels.append(Level(width, height, first, *across, *down))
+            columns = cells_of_tiles(width, TILE_SIZE, map_size[0])
+            rows = cells_of_tiles(height, TILE_SIZE, map_size[1])
+            levels.append(Level(width, height, first, *columns, *rows))
             first += levels[-1].count
         packed = packed_tiles(size, (TILE_SIZE, TILE_SIZE), BYTES_PER_TEXEL, texture.mips)
         tilings.append(Tiling(texture, map_size, tuple(levels), packed))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -155,13 +156,11 @@ class TextureUnit:
         writing : uint8 [Q]
             Bit i: lane i writes feedback if it is live.
         """
-        for view, _ in self._feedback:
-            self._device.clear_unordered_access_view_uint(view)
-        some = np.flatnonzero(writing & quads.live_mask)
+        self._clear()
         one_lane = quads.live_mask & -quads.live_mask  # gradients, and so the LOD, are the quad's
         parts = [
             self._part(quads, FILTERING, opcode=SAMPLE_LZ),
-            self._part(quads, FEEDBACK, rows=some, lanes=writing),
+            self._feedback_part(quads, writing),
             self._part(quads, PROBE, lanes=one_lane),
         ]
         result = self._execute(parts)
@@ -174,6 +173,11 @@ class TextureUnit:
         return Answers(
             clamp=result.filtered[:count], wanted=np.clip(wanted.astype(np.int64), 0, last)
         )
+
+    def record(self, quads: Quads, writing: np.ndarray) -> None:
+        """Write feedback only; arguments as for `filter_and_record`."""
+        self._clear()
+        self._execute([self._feedback_part(quads, writing)])
 
     def recorded(self) -> list[np.ndarray]:
         """Decoded feedback of each texture since the last clear, uint8 [rows, columns]."""
@@ -196,9 +200,21 @@ class TextureUnit:
             *(rows[name].astype(np.int64) for name in ("mip", "x", "y")),
         )
 
+    def _clear(self) -> None:
+        for view, _ in self._feedback:
+            self._device.clear_unordered_access_view_uint(view)
+
+    def _feedback_part(self, quads: Quads, writing: np.ndarray) -> dict:
+        some = np.flatnonzero(writing & quads.live_mask)
+        return self._part(quads, FEEDBACK, rows=some, lanes=writing)
+
     def _resources(self, tiling: Tiling, region: tuple[int, int]):
         texture = tiling.texture
-        size = {"Width": texture.width, "Height": texture.height, "MipLevels": texture.mips}
+        size: dict[str, Any] = {
+            "Width": texture.width,
+            "Height": texture.height,
+            "MipLevels": texture.mips,
+        }
         create = self._device.create_committed_resource2
         target = create(D3D12_RESOURCE_DESC1(**size, Format=DXGI_FORMAT.DXGI_FORMAT_R8G8B8A8_UNORM))
         feedback = create(
@@ -237,7 +253,9 @@ class TextureUnit:
             )
         )
 
-    def _part(self, quads, kind, *, opcode=SAMPLE, rows=None, lanes=None, clamp=None) -> dict:
+    def _part(
+        self, quads, kind, *, opcode=SAMPLE, rows=None, lanes=None, clamp=None
+    ) -> dict[str, Any]:
         """Columns of a trace: some quads bound as `kind`, in which `lanes` are executed."""
         rows = slice(None) if rows is None else rows
         texture = quads.texture[rows]
@@ -259,7 +277,7 @@ class TextureUnit:
         }
 
     def _execute(self, parts: list[dict]) -> Result:
-        columns = {
+        columns: dict[str, Any] = {
             name: None if parts[0][name] is None else np.concatenate([p[name] for p in parts])
             for name in parts[0]
         }
@@ -282,7 +300,7 @@ class TextureUnit:
         return result
 
 
-def _address_modes(texture: Texture) -> dict:
+def _address_modes(texture: Texture) -> dict[str, Any]:
     return {
         "AddressU": ADDRESS_MODES[texture.wrap_u],
         "AddressV": ADDRESS_MODES[texture.wrap_v],
