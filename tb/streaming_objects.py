@@ -8,6 +8,7 @@ from minmip.sim.frontend.camera import Perspective, look_at
 from minmip.sim.streaming.tiling import tile_textures
 from minmip.sim.streaming.unit import TextureUnit
 
+ORDER = (0, 2, 1, 0, 3, 4, 2)
 REGION = (128, 128)
 TEXTURES = (
     Texture(name="large", width=4096, height=4096),
@@ -74,12 +75,12 @@ def random_feedback(rng, tilings):
     return recorded
 
 
-class Pendulum:
-    """A camera that flies low along a floor, there and back."""
+class LowFlight:
+    """A camera that flies low along a floor."""
 
     def matrix(self, aspect, frame):
-        ahead = 6 * np.sin(0.8 * frame)
-        view = look_at([0.3 * frame, 0.5 + 0.2 * frame, ahead], [0.0, 0.0, ahead - 4])
+        ahead = 2.0 - 0.8 * frame
+        view = look_at([0.3 * frame - 1, 0.15, ahead], [0.3 * frame - 1, 0.0, ahead - 0.5])
         return Perspective(fov=1.0, near=0.1, far=100.0).matrix(aspect) @ view
 
 
@@ -88,18 +89,18 @@ def floor_scene():
     corners = np.array([[-1, 0, 1], [1, 0, 1], [-1, 0, -1], [1, 0, -1]], float)
     uv = np.array([[0, 1], [1, 1], [0, 0], [1, 0]], float)
     primitives = []
-    for place in range(12):
+    for place in range(18):
         at = np.array([3.0 * (place % 3 - 1), 0.0, -3.0 * (place // 3)])
         primitives.append(
             Primitive(
                 positions=(1.5 * corners + at).astype(np.float32),
-                uv=(uv * 1.5 - 0.25).astype(np.float32),
+                uv=(uv * 0.8 - 0.3).astype(np.float32),
                 triangles=np.array([[0, 1, 3], [0, 3, 2]], np.int32),
-                texture=place % len(TEXTURES),
+                texture=ORDER[place % len(ORDER)],
                 double_sided=True,
             )
         )
-    return Scene(name="floor", textures=TEXTURES, primitives=primitives, camera=Pendulum())
+    return Scene(name="floor", textures=TEXTURES, primitives=primitives, camera=LowFlight())
 
 
 def tiled(textures=TEXTURES):
