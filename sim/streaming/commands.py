@@ -91,9 +91,7 @@ def _loop_options(command):
             click.option(
                 "--region",
                 type=Pair(),
-                default="128x128",
-                show_default=True,
-                help="Texels of mip 0 for each map texel, powers of two.",
+                help="Texels of mip 0 for each map texel, powers of two. Default: a tile, 128x128.",
             ),
             click.option(
                 "--seed", type=int, default=0, show_default=True, help="Of the pixels of --share."

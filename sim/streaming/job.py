@@ -150,7 +150,7 @@ def _summary(scene: str, loop: Loop, cut: int | None, rows: list[dict]) -> dict:
         "offset": loop.offset,
         "spread": settings.spread,
         "tail": settings.tail,
-        "region": list(settings.region),
+        "region": list(settings.region) if settings.region else None,
         "unsafe": settings.unsafe,
         "pool_mib": settings.pool_bytes / (1 << 20),
         "budget": settings.budget,

@@ -56,8 +56,8 @@ class Settings:
         Largest difference of neighbours on a MinMip map; None for any, with a named offset.
     tail : int or None
         Levels from this one on stay resident, as packed mips do.
-    region : (int, int)
-        Texels of mip 0 for each map texel.
+    region : (int, int) or None
+        Texels of mip 0 for each map texel; None for a tile. Cut to the size of smaller textures.
     share, seed : float, int
         Share of the pixels that write feedback, drawn anew each frame.
     unsafe : bool
@@ -76,7 +76,7 @@ class Settings:
     offset: str | None = None
     spread: int | None = 1
     tail: int | None = None
-    region: tuple[int, int] = (TILE_SIZE, TILE_SIZE)
+    region: tuple[int, int] | None = None
     share: float = 1.0
     seed: int = 0
     unsafe: bool = False
@@ -168,9 +168,11 @@ class Loop:
                 f"this build of the unit ({backend.name}) leaves out linked type {min(missing)}; "
                 "streaming needs types 2 and 4, MinMip feedback and the MinMip filter"
             )
-        check_region(settings.region, scene)
+        if settings.region is not None:
+            check_region(settings.region, scene)
+        region = settings.region or (TILE_SIZE, TILE_SIZE)
         self.scene, self.settings, self.backend = scene, settings, backend
-        self.tilings, self.table = tile_textures(scene.textures, settings.region)
+        self.tilings, self.table = tile_textures(scene.textures, region)
         self.offset = settings.chosen_offset
         if not settings.unsafe:
             check_safe(self.tilings, self.offset, settings.spread, settings.tail)
@@ -185,7 +187,7 @@ class Loop:
         self.unit = TextureUnit(
             self.tilings,
             backend.run,
-            region=settings.region,
+            region=region,
             filtering=settings.filtering,
             max_anisotropy=settings.max_anisotropy,
             slope=settings.slope,
