@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from minmip.sim import hw_commands
+from minmip.sim import hw_commands, layout_commands
 from minmip.sim.cli_options import Pair, backend_from_options, backend_options, one_sentence
 from minmip.sim.streaming import commands as stream_commands
 
@@ -155,3 +155,7 @@ main.add_command(hw_commands.formal)
 main.add_command(stream_commands.stream)
 main.add_command(stream_commands.stream_share)
 main.add_command(stream_commands.measure_stream)
+main.add_command(layout_commands.layout)
+main.add_command(layout_commands.swizzle)
+main.add_command(layout_commands.unswizzle)
+main.add_command(layout_commands.measure_layout)

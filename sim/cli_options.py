@@ -21,13 +21,21 @@ def one_sentence(command: Callable) -> Callable:
         # Imported late, so that --help and doctor answer at once and without the libraries.
         from minmip.sim.d3d12 import D3D12Error
         from minmip.sim.frontend import SceneError
+        from minmip.sim.layout.errors import LayoutError
         from minmip.sim.runners.verilate import RunnerError
         from minmip.sim.streaming.errors import StreamError
         from minmip.sim.trace import TraceError
 
         try:
             return command(*args, **kwargs)
-        except (D3D12Error, RunnerError, SceneError, StreamError, TraceError) as error:
+        except (
+            D3D12Error,
+            LayoutError,
+            RunnerError,
+            SceneError,
+            StreamError,
+            TraceError,
+        ) as error:
             text = str(error)
         except OSError as error:
             text = f"{error.filename}: {error.strerror}" if error.filename else str(error)

@@ -55,11 +55,11 @@ class BlockRow:
     """
 
     def __init__(self, surface: Surface, mip: int):
-        self.surface = surface
-        self.pitch = surface.mips[mip].pitch
-        _, height, depth = surface.block
         pattern = surface.pattern
         assert pattern is not None
+        self.surface, self.pattern = surface, pattern
+        self.pitch = surface.mips[mip].pitch
+        _, height, depth = surface.block
         self.row_bytes = self.pitch << surface.element_log2
         self._beyond = any(
             1 << bit >= side
@@ -120,7 +120,7 @@ class BlockRow:
         """Return a table for the row at y, z: XORed with what these flip, values or places."""
         flip = self.surface.flip
         if self._beyond:
-            flip ^= self._in_block(self.surface.pattern.offset(0, y, z))
+            flip ^= self._in_block(self.pattern.offset(0, y, z))
         if not flip:
             return table
         return (
