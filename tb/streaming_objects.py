@@ -5,6 +5,7 @@ import numpy as np
 from minmip.sim import golden
 from minmip.sim.frontend import Primitive, Quads, Scene, Texture
 from minmip.sim.frontend.camera import Perspective, look_at
+from minmip.sim.streaming.bindings import Bindings
 from minmip.sim.streaming.tiling import tile_textures
 from minmip.sim.streaming.unit import TextureUnit
 
@@ -21,15 +22,15 @@ LARGEST = (Texture(name="largest", width=16384, height=16384),)
 
 
 def unit(tilings, filtering="trilinear", *, slope="4", offset="1/4", aniso=1, run=golden.run):
-    return TextureUnit(
+    bindings = Bindings(
         tilings,
-        run,
         region=REGION,
         filtering=filtering,
         max_anisotropy=aniso,
         slope=slope,
         offset=offset,
     )
+    return TextureUnit(tilings, bindings, run)
 
 
 def quads_anywhere(rng, textures, count, stretch=1):

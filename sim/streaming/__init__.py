@@ -9,7 +9,8 @@ module          what
 `safety`        when no sample can leave what is resident
 `requests`      the tiles that feedback asks for
 `manager`       loads, evictions, pool and budget
-`unit`          views, samplers, and the traces of a frame
+`bindings`      maps, views and samplers
+`unit`          the traces of a frame
 `observe`       what a frame got: misses, jumps, samples of absent tiles
 `flight`        where the camera is, frame by frame
 `loop`          one frame after the other

@@ -54,7 +54,7 @@ def seen(frame: Frame, textures: Sequence[Texture], size: tuple[int, int]) -> np
         y = wrapped(uv[:, 1], texture.wrap_v) * texture.height
         noise = _noise(x, y, lod[mine], zlib.crc32(texture.name.encode()))
         noise = np.round(noise * STEPS) / STEPS  # a picture of few shades is a smaller file
-        contrast = CONTRAST.get(texture.name, 0.75)
+        contrast = CONTRAST.get(texture.name, 0.6)
         picture[pixel[mine]] = np.array(_color(texture.name)) * (1 + contrast * noise)[:, None]
     shades = np.clip(picture * 255, 0, 255).astype(np.uint8)
     return shades.reshape(height, width, 3)

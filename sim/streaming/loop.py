@@ -13,6 +13,7 @@ from minmip.sim.frontend import Quads, Scene, check_frame, render_quads
 from minmip.sim.frontend.scene import TILE_SIZE
 from minmip.sim.golden.descriptor import LINKED_FILTER, LINKED_MIN
 from minmip.sim.scene_maps import check_region
+from minmip.sim.streaming.bindings import Bindings
 from minmip.sim.streaming.errors import StreamError
 from minmip.sim.streaming.manager import TileManager
 from minmip.sim.streaming.observe import (
@@ -184,15 +185,15 @@ class Loop:
             spread=None if settings.unsafe else settings.spread,
             tail=settings.tail,
         )
-        self.unit = TextureUnit(
+        bindings = Bindings(
             self.tilings,
-            backend.run,
             region=region,
             filtering=settings.filtering,
             max_anisotropy=settings.max_anisotropy,
             slope=settings.slope,
             offset=self.offset,
         )
+        self.unit = TextureUnit(self.tilings, bindings, backend.run)
 
     @property
     def whole_tiles(self) -> int:

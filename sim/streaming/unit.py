@@ -1,4 +1,4 @@
-"""A scene's textures as the driver sees them, and what the texture unit does in a frame.
+"""What the texture unit does in a frame.
 
 Each frame is two traces: the MinMip filter, the feedback writes and one request for each quad that
 tells the LOD it wants; then the sample itself, with the filter's answers as its clamps.
@@ -12,47 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from minmip.sim.d3d12 import (
-    D3D12_FILTER,
-    D3D12_MIP_REGION,
-    D3D12_RESOURCE_DESC1,
-    D3D12_RESOURCE_FLAGS,
-    D3D12_SAMPLER_DESC,
-    D3D12XBOX_MINMIP_FILTER_OFFSET,
-    D3D12XBOX_MINMIP_FILTER_SLOPE,
-    D3D12XBOX_SAMPLER_DESC,
-    D3D12XBOX_SAMPLER_FLAGS,
-    DXGI_FORMAT,
-    D3D12Error,
-    Device,
-    Resource,
-    Sampler,
-    View,
+from minmip.sim.d3d12 import D3D12Error
+from minmip.sim.frontend import Quads
+from minmip.sim.streaming.bindings import (
+    FEEDBACK,
+    FILTERING,
+    MEMORY_BASE,
+    PLAIN,
+    PROBE,
+    Bindings,
 )
-from minmip.sim.frontend import Quads, Texture
-from minmip.sim.scene_maps import ADDRESS_MODES
-from minmip.sim.streaming.safety import OFFSETS, SLOPES
-from minmip.sim.streaming.tiling import Tiling, cut_region
+from minmip.sim.streaming.tiling import Tiling
 from minmip.sim.trace import FLAG_CLAMP, SAMPLE, SAMPLE_LZ, Result, Trace
 
-__all__ = ["FILTERS", "Answers", "Rows", "TextureUnit"]
-
-MEMORY_BASE = 1 << 32
-KINDS = FILTERING, FEEDBACK, PROBE, PLAIN = range(4)
-"""What a texture is bound as; descriptors are numbered `kind * textures + texture`."""
-
-BILINEAR = D3D12_FILTER.D3D12_FILTER_MIN_MAG_LINEAR_MIP_POINT
-POINT = D3D12_FILTER.D3D12_FILTER_MIN_MAG_MIP_POINT
-FILTERS = {
-    # name: filter of the sample, of the feedback write, and of the request that tells the LOD
-    "point": (POINT, BILINEAR, POINT),
-    "bilinear": (BILINEAR, BILINEAR, POINT),
-    "trilinear": (D3D12_FILTER.D3D12_FILTER_MIN_MAG_MIP_LINEAR, BILINEAR, POINT),
-    "aniso": (D3D12_FILTER.D3D12_FILTER_ANISOTROPIC,) * 3,
-}
-"""Feedback is always written with a filter that is linear inside a level: its footprint on the map
-is then the kernel of the MinMip filter, so whatever the filter reads was asked for. The filter
-inside a level has no part in the LOD: a point sample, which reads one texel, tells it."""
+__all__ = ["Answers", "Rows", "TextureUnit"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,70 +51,26 @@ class Rows:
 
 
 class TextureUnit:
-    """The textures of a scene, each bound with a feedback map and a MinMip map.
+    """Runs the frames of a scene's textures on a backend.
 
     Parameters
     ----------
     tilings : sequence of Tiling
         The textures.
+    bindings : Bindings
+        Their maps, views and samplers.
     run : callable
-        Runs a trace on a backend; takes the keyword `pattern`.
-    region : (int, int)
-        Texels of mip 0 for each map texel.
-    filtering : str
-        One of FILTERS.
-    max_anisotropy : int
-        Counts for "aniso".
-    slope, offset : str
-        Of the MinMip filter, both axes: names from SLOPES and OFFSETS.
-
-    Raises
-    ------
-    D3D12Error
-        When the driver refuses a map, a region, or the pair of slope and offset.
+        Runs a trace; takes the keyword `pattern`.
     """
 
-    def __init__(
-        self,
-        tilings: Sequence[Tiling],
-        run: Callable[..., Result],
-        *,
-        region: tuple[int, int],
-        filtering: str,
-        max_anisotropy: int,
-        slope: str,
-        offset: str,
-    ):
-        self._run = run
-        self._device = Device(memory_base=MEMORY_BASE)
-        sample, write, probe = FILTERS[filtering]
-        views, samplers = ([[] for _ in KINDS] for _ in range(2))
-        self._feedback: list[tuple[View, Resource]] = []
-        self._maps: list[Resource] = []
+    def __init__(self, tilings: Sequence[Tiling], bindings: Bindings, run: Callable[..., Result]):
+        self._bindings, self._run = bindings, run
+        self._device = bindings.device
         self._last_level = np.array([tiling.texture.mips - 1 for tiling in tilings])
-        for tiling in tilings:
-            texture = tiling.texture
-            target, feedback, min_mip = self._resources(tiling, region)
-            device = self._device
-            feedback_view = device.create_sampler_feedback_unordered_access_view(target, feedback)
-            views[FILTERING].append(
-                device.create_min_mip_shader_resource_view_x(target, None, min_mip)
-            )
-            views[FEEDBACK].append(feedback_view)
-            plain = device.create_shader_resource_view(target)
-            views[PROBE].append(plain)
-            views[PLAIN].append(plain)
-            samplers[FILTERING].append(self._filter_sampler(texture, slope, offset))
-            for kind, chosen in ((FEEDBACK, write), (PROBE, probe), (PLAIN, sample)):
-                samplers[kind].append(self._sampler(texture, chosen, max_anisotropy))
-            self._feedback.append((feedback_view, feedback))
-            self._maps.append(min_mip)
-        self._t_sharp = np.stack([view.words for kind in views for view in kind])
-        self._s_sharp = np.stack([sampler.words for kind in samplers for sampler in kind])
 
     def write_maps(self, levels: Sequence[np.ndarray]) -> None:
         """Write the MinMip maps: mip levels [rows, columns] of each texture, as U5.3."""
-        for resource, map_levels in zip(self._maps, levels, strict=True):
+        for resource, map_levels in zip(self._bindings.maps, levels, strict=True):
             resource.write_to_subresource((map_levels << 3).astype(np.uint8))
 
     def filter_and_record(self, quads: Quads, writing: np.ndarray) -> Answers:
@@ -182,7 +111,9 @@ class TextureUnit:
     def recorded(self) -> list[np.ndarray]:
         """Decoded feedback of each texture since the last clear, uint8 [rows, columns]."""
         maps = []
-        for tiling_map, (_, feedback) in zip(self._maps, self._feedback, strict=True):
+        for tiling_map, (_, feedback) in zip(
+            self._bindings.maps, self._bindings.feedback, strict=True
+        ):
             rows, columns = tiling_map.desc.Height, tiling_map.desc.Width
             # A decoded map is rounded up where the region does not divide the texture.
             maps.append(self._device.decode_sampler_feedback(feedback)[:rows, :columns])
@@ -201,57 +132,12 @@ class TextureUnit:
         )
 
     def _clear(self) -> None:
-        for view, _ in self._feedback:
+        for view, _ in self._bindings.feedback:
             self._device.clear_unordered_access_view_uint(view)
 
     def _feedback_part(self, quads: Quads, writing: np.ndarray) -> dict:
         some = np.flatnonzero(writing & quads.live_mask)
         return self._part(quads, FEEDBACK, rows=some, lanes=writing)
-
-    def _resources(self, tiling: Tiling, region: tuple[int, int]):
-        texture = tiling.texture
-        size: dict[str, Any] = {
-            "Width": texture.width,
-            "Height": texture.height,
-            "MipLevels": texture.mips,
-        }
-        create = self._device.create_committed_resource2
-        target = create(D3D12_RESOURCE_DESC1(**size, Format=DXGI_FORMAT.DXGI_FORMAT_R8G8B8A8_UNORM))
-        feedback = create(
-            D3D12_RESOURCE_DESC1(
-                **size,
-                Format=DXGI_FORMAT.DXGI_FORMAT_SAMPLER_FEEDBACK_MIN_MIP_OPAQUE,
-                Flags=D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
-                SamplerFeedbackMipRegion=D3D12_MIP_REGION(*cut_region(texture, region), 1),
-            )
-        )
-        columns, rows = tiling.map_size
-        min_mip = create(
-            D3D12_RESOURCE_DESC1(Width=columns, Height=rows, Format=DXGI_FORMAT.DXGI_FORMAT_R8_UINT)
-        )
-        return target, feedback, min_mip
-
-    def _sampler(self, texture: Texture, chosen: D3D12_FILTER, max_anisotropy: int) -> Sampler:
-        return self._device.create_sampler(
-            D3D12_SAMPLER_DESC(
-                Filter=chosen, **_address_modes(texture), MaxAnisotropy=max_anisotropy
-            )
-        )
-
-    def _filter_sampler(self, texture: Texture, slope: str, offset: str) -> Sampler:
-        slope_code = D3D12XBOX_MINMIP_FILTER_SLOPE(SLOPES[slope])
-        offset_code = D3D12XBOX_MINMIP_FILTER_OFFSET(OFFSETS[offset])
-        return self._device.create_sampler_x(
-            D3D12XBOX_SAMPLER_DESC(
-                Filter=BILINEAR,
-                **_address_modes(texture),
-                Flags=D3D12XBOX_SAMPLER_FLAGS.D3D12XBOX_SAMPLER_FLAG_ENABLE_MINMIP_FILTER,
-                MinMipSlopeU=slope_code,
-                MinMipOffsetU=offset_code,
-                MinMipSlopeVOrW=slope_code,
-                MinMipOffsetVOrW=offset_code,
-            )
-        )
 
     def _part(
         self, quads, kind, *, opcode=SAMPLE, rows=None, lanes=None, clamp=None
@@ -262,7 +148,7 @@ class TextureUnit:
         count = len(texture)
         uvw = np.zeros((count, 4, 3), np.float32)
         uvw[..., :2] = quads.uv[rows]
-        descriptor = (texture + kind * len(self._maps)).astype(np.uint32)
+        descriptor = (texture + kind * len(self._bindings.maps)).astype(np.uint32)
         clamped = clamp is not None
         return {
             "opcode": np.full(count, opcode, np.uint8),
@@ -283,8 +169,8 @@ class TextureUnit:
         }
         memory = self._device.memory
         trace = Trace(
-            t_sharp=self._t_sharp,
-            s_sharp=self._s_sharp,
+            t_sharp=self._bindings.t_sharp,
+            s_sharp=self._bindings.s_sharp,
             **columns,
             memory_base=MEMORY_BASE,
             memory=memory,
@@ -298,10 +184,3 @@ class TextureUnit:
             )
         memory[:] = result.memory
         return result
-
-
-def _address_modes(texture: Texture) -> dict[str, Any]:
-    return {
-        "AddressU": ADDRESS_MODES[texture.wrap_u],
-        "AddressV": ADDRESS_MODES[texture.wrap_v],
-    }
