@@ -7,6 +7,7 @@ to one slice of a LINEAR or thin volume, or to one slab of a volume, as thick as
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from minmip.sim.layout.hardware import AddressConfig
 from minmip.sim.layout.modes import SwizzleMode
@@ -165,6 +166,21 @@ def _first_tail(shapes, mode, element_log2, block, block_log2, thick, config) ->
 
 def _tail_place(index, shape, element_log2, block, block_log2, thick) -> MipPlace:
     """Place of the tail's mip `index`, 0 the largest (spec 05, 4.2 steps 7 and 8)."""
+    slot, shift, box = _tail_slot(index, element_log2, block_log2, thick)
+    largest = _tail_box(block, block_log2, thick)
+    return MipPlace(
+        size=shape,
+        pitch=max(largest[0] >> index, box[0]),
+        rows=max(largest[1] >> index, box[1]),
+        offset=0,
+        shift=shift,
+        slot=slot,
+    )
+
+
+@cache
+def _tail_slot(index, element_log2, block_log2, thick):
+    """Nominal byte offset in the tail, what to add to x and y, and the 256-byte box in elements."""
     number = _tail_capacity(block_log2, thick) - 1 - index
     slot = 16 << number if number > 6 else 256 * number
     columns, lines = (
@@ -175,12 +191,4 @@ def _tail_place(index, shape, element_log2, block, block_log2, thick) -> MipPlac
         if element_log2 % 2:
             columns, lines = columns >> 1, 2 * lines + (columns & 1)
     box = block_shape(element_log2, 8, thick=thick)
-    largest = _tail_box(block, block_log2, thick)
-    return MipPlace(
-        size=shape,
-        pitch=max(largest[0] >> index, box[0]),
-        rows=max(largest[1] >> index, box[1]),
-        offset=0,
-        shift=(columns * box[0], lines * box[1]),
-        slot=slot,
-    )
+    return slot, (columns * box[0], lines * box[1]), box

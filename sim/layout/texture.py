@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 from minmip.sim.layout.errors import LayoutError
 from minmip.sim.layout.formats import PlaneFormat, element_plane, texel_format
@@ -120,14 +121,14 @@ class Texture:
         if self.format is not None and self.usage != "DEFAULT":
             raise LayoutError(f"the format gives the planes; usage {self.usage} is one too many")
 
-    @property
+    @cached_property
     def planes(self) -> tuple[PlaneFormat, ...]:
         """Planes in memory order."""
         if self.format is not None:
             return texel_format(self.format).planes
         return (element_plane(self.usage, self.element_bytes),)  # pyright: ignore
 
-    @property
+    @cached_property
     def swizzle(self) -> SwizzleMode:
         """The swizzle mode, found."""
         return swizzle_mode(self.mode)
