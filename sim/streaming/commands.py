@@ -208,10 +208,17 @@ def stream_share(scene, shares, out, backend, preset, lanes, wave, wave_cycles, 
 
 @click.command("measure-stream")
 @click.option("--quick", is_flag=True, help="Frames of 240x136, and fewer of them.")
+@click.option(
+    "--only",
+    type=click.Choice(["memory", "pools", "speed"]),
+    multiple=True,
+    help="Take this measure only; may be repeated.",
+)
 @backend_options
 @one_sentence
-def measure_stream(quick, **options):
+def measure_stream(quick, only, **options):
     """Print the streaming figures of the docs: memory, frames to converge, jumps, speed."""
-    from minmip.sim.streaming.measure import measure_streaming
+    from minmip.sim.streaming.measure import MEASURES, measure_streaming
 
-    measure_streaming(backend_from_options(**options), quick=quick, say=click.echo)
+    backend = backend_from_options(**options)
+    measure_streaming(backend, quick=quick, only=only or MEASURES, say=click.echo)

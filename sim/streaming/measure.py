@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -13,7 +13,9 @@ from minmip.sim.streaming.errors import StreamError
 from minmip.sim.streaming.flight import fly, stand_still
 from minmip.sim.streaming.loop import Loop, Settings
 
-__all__ = ["measure_streaming"]
+__all__ = ["MEASURES", "measure_streaming"]
+
+MEASURES = ("memory", "pools", "speed")
 
 SIZE, QUICK_SIZE = (960, 540), (240, 136)
 FLIGHT_SIZE = (480, 270)
@@ -32,27 +34,40 @@ WAYS = {
 }
 
 
-def measure_streaming(backend: Backend, *, quick: bool, say: Callable[[str], object]) -> None:
+def measure_streaming(
+    backend: Backend,
+    *,
+    quick: bool,
+    only: Sequence[str] = MEASURES,
+    say: Callable[[str], object],
+) -> None:
     """Measure and print, on the built-in scene.
 
-    - Memory that a still camera needs until no pixel misses anything, against all textures, and
-      the frames until then: from a cold start and after a camera cut.
-    - Misses and visible jumps of the flight under pools of several sizes.
-    - Seconds per frame of the whole loop.
+    - "memory": what a still camera needs until no pixel misses anything, against all textures, and
+      the frames until then, from a cold start and after a camera cut.
+    - "pools": misses and visible jumps of the flight under pools of several sizes.
+    - "speed": seconds per frame of the whole loop.
 
-    `quick` takes smaller frames and fewer of them.
+    `quick` takes smaller frames and fewer of them, `only` names the measures to take.
     """
     size = QUICK_SIZE if quick else SIZE
+    if "memory" in only:
+        _measure_memory(backend, size, BUDGETS[:1] if quick else BUDGETS, say)
+    if "pools" in only:
+        flight = Settings(size=QUICK_SIZE if quick else FLIGHT_SIZE, frames=8 if quick else 24)
+        for pool in POOLS_MIB:
+            say(_flight(backend, replace(flight, pool_bytes=pool << 20)))
+    if "speed" in only:
+        _measure_speed(backend, size, say)
+
+
+def _measure_memory(backend: Backend, size: tuple[int, int], budgets: Sequence[int], say) -> None:
     for name, (settings, misses) in WAYS.items():
-        for budget in BUDGETS[:1] if quick else BUDGETS:
+        for budget in budgets:
             chosen = replace(settings, size=size, budget=budget, pool_bytes=BIG_POOL)
             say(f"{name}, {_size(size)}, {budget} tiles a frame, latency {chosen.latency}:")
             for line in _converge(backend, chosen, misses):
                 say(f"  {line}")
-    flight = Settings(size=QUICK_SIZE if quick else FLIGHT_SIZE, frames=8 if quick else 24)
-    for pool in POOLS_MIB:
-        say(_flight(backend, replace(flight, pool_bytes=pool << 20)))
-    _measure_speed(backend, size, say)
 
 
 def _converge(backend: Backend, settings: Settings, misses: str) -> list[str]:
