@@ -1,5 +1,8 @@
 """The layout query: the seeds' examples in full, planes, volumes, and what is refused."""
 
+import doctest
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -305,6 +308,9 @@ MAP = {"width": 8, "height": 16, "element_bytes": 1}
         ({"depth": 2}, "2D texture has depth 1, not 2"),
         ({"dimension": "3D", "array_size": 2}, "no arrays of volumes"),
         ({"mode": "64KB"}, "no swizzle mode '64KB'"),
+        ({"mode": None}, "a name or a number, not None"),
+        ({"element_bytes": None, "format": 2.5}, "2.5 is not one"),
+        ({"hardware": "anaconda"}, "hardware is an AddressConfig"),
         ({"mode": 32}, "0 to 31"),
         ({"mode": -1}, "0 to 31"),
         ({"mode": 0x120}, "0 to 31"),
@@ -319,6 +325,38 @@ MAP = {"width": 8, "height": 16, "element_bytes": 1}
 def test_descriptions_that_are_refused(wrong, words):
     with pytest.raises(LayoutError, match=words):
         Texture(**{**MAP, **wrong})
+
+
+def test_coordinates_of_any_type():
+    resource = layout(Texture(width=200, height=200, array_size=3, element_bytes=16, mode="64KB_S"))
+    at = np.arange(200)
+    wanted = resource.offset(0, at, at, 2)
+    for dtype in (np.uint8, np.uint16, np.int32, np.uint64):
+        got = resource.offset(0, at.astype(dtype), at.astype(dtype), dtype(2))
+        assert got.dtype == np.int64
+        np.testing.assert_array_equal(got, wanted)
+    assert type(resource.offset(0, np.uint8(199), np.int16(199), 2)) is int
+
+
+# Spec 06, "Tile shapes": format, 2D and 3D tiles of 64 KB in texels.
+TILES = [
+    ("R8_UNORM", (256, 256), (64, 32, 32)),
+    ("R16_UNORM", (256, 128), (32, 32, 32)),
+    ("R32_FLOAT", (128, 128), (32, 32, 16)),
+    ("R32G32_FLOAT", (128, 64), (32, 16, 16)),
+    ("R32G32B32A32_FLOAT", (64, 64), (16, 16, 16)),
+    *[(form, (512, 256), (128, 64, 16)) for form in ("BC1", "BC4")],
+    *[(form, (256, 256), (64, 64, 16)) for form in ("BC2", "BC3", "BC5", "BC6H", "BC7")],
+]
+
+
+@pytest.mark.parametrize(("form", "flat", "volume"), TILES)
+def test_tiles_are_blocks_of_64_kb(form, flat, volume):
+    for dimension, tile in (("2D", (*flat, 1)), ("3D", volume)):
+        texture = Texture(width=4, height=4, format=form, mode="64KB_S", dimension=dimension)
+        texels = (*texture.planes[0].texels, 1)
+        block = layout(texture).Planes[0].surface.block
+        assert tuple(b * t for b, t in zip(block, texels, strict=True)) == tile
 
 
 def test_more_than_the_address_space_is_refused():
@@ -336,6 +374,7 @@ def test_more_than_the_address_space_is_refused():
         ((-1, 0, 0), "mip -1 is outside"),
         ((0, 8, 0), "x = 8 is outside 0 to 7 of mip 0"),
         ((0, 0, -1), "y = -1 is outside 0 to 15"),
+        ((0.5, 0, 0), "mip 0.5 is outside"),
         ((4, 1, 0), "x = 1 is outside 0 to 0 of mip 4"),
         ((0, 0, 0, 3), "z = 3 is outside 0 to 2"),
         ((0, np.array([0, 9]), 0), "x = 9 is outside"),
@@ -414,3 +453,10 @@ def test_random_descriptions(fields):
     assert [m.OffsetBytes for m in plane.MipLayout] == [int(p[0, 0, 0]) for p in places]
     natural = natural_mips(texture.width, texture.height, texture.depth)
     assert texture.mips <= natural
+
+
+def test_examples_of_the_page():
+    page = Path(__file__).resolve().parent.parent / "docs" / "layout.md"
+    found = doctest.testfile(str(page), module_relative=False, verbose=False)
+    assert found.attempted > 20
+    assert not found.failed

@@ -143,7 +143,7 @@ _BY_NAME = {form.name: form for form in _FORMATS}
 _BY_NUMBER = {form.number: form for form in _FORMATS}
 
 
-def texel_format(form: str | int | Format) -> Format:
+def texel_format(form: str | int) -> Format:
     """Find a format by DXGI name or number; BC1 alone means BC1_UNORM, R8 alone R8_UNORM.
 
     Raises
@@ -156,7 +156,7 @@ def texel_format(form: str | int | Format) -> Format:
         name = _SHORT.get(name, name)
         found = _BY_NAME.get(name) or _BY_NAME.get(f"{name}_UNORM")
     else:
-        found = form if isinstance(form, Format) else _BY_NUMBER.get(int(form))
+        found = _BY_NUMBER.get(int(form)) if hasattr(form, "__index__") else None
     if found is None:
         raise LayoutError(f"format {form!r} is not one that can be laid out")
     for plane in found.planes:

@@ -108,6 +108,8 @@ def swizzle_mode(mode: str | int | SwizzleMode) -> SwizzleMode:
                 f"there is no swizzle mode {mode!r}; names look like 64KB_S or 64KB_R_X"
             )
         return _BY_NAME[name]
+    if not hasattr(mode, "__index__"):
+        raise LayoutError(f"a swizzle mode is a name or a number, not {mode!r}")
     number = mode - XG_LAYOUT if mode >= XG_LAYOUT else mode
     if not 0 <= number < len(MODES):
         raise LayoutError(f"swizzle modes are numbered 0 to 31 (or 0x100 to 0x11F), not {mode:#x}")

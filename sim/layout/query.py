@@ -63,7 +63,7 @@ class PlaneLayout:
 
     def mip_size(self, mip: int) -> tuple[int, int, int]:
         """Width, height and slices (or depth) in elements; LayoutError for a mip that is not."""
-        if not 0 <= mip < len(self.MipLayout):
+        if not hasattr(mip, "__index__") or not 0 <= mip < len(self.MipLayout):
             raise LayoutError(f"mip {mip} is outside mips 0 to {len(self.MipLayout) - 1}")
         level = self.MipLayout[mip]
         return level.WidthElements, level.HeightElements, level.DepthOrArraySize
@@ -82,6 +82,7 @@ class PlaneLayout:
         LayoutError
             For coordinates outside the mip.
         """
+        whole = []
         for name, at, size in zip("xyz", (x, y, z), self.mip_size(mip), strict=True):
             values = np.asarray(at)
             if values.dtype.kind not in "iu":
@@ -90,7 +91,9 @@ class PlaneLayout:
             if outside.any():
                 wrong = int(values[outside].flat[0])
                 raise LayoutError(f"{name} = {wrong} is outside 0 to {size - 1} of mip {mip}")
-        return self.surface.offset(mip, x, y, z)
+            # Narrow and unsigned types would overflow on the way, or turn to floats.
+            whole.append(values.astype(np.int64) if values.ndim else int(values))
+        return self.surface.offset(mip, *whole)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +109,7 @@ class ResourceLayout:
 
     def plane(self, plane: int) -> PlaneLayout:
         """Return a plane by its number; LayoutError if there is none."""
-        if not 0 <= plane < len(self.Planes):
+        if not hasattr(plane, "__index__") or not 0 <= plane < len(self.Planes):
             raise LayoutError(f"plane {plane} is outside planes 0 to {len(self.Planes) - 1}")
         return self.Planes[plane]
 

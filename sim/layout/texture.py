@@ -75,6 +75,8 @@ class Texture:
     def __post_init__(self):
         self._check_numbers()
         self._check_dimension()
+        if not isinstance(self.hardware, AddressConfig):
+            raise LayoutError(f"hardware is an AddressConfig, not {self.hardware!r}")
         planes, mode = self.planes, self.swizzle
         for plane in planes:
             rb_plus = self.hardware.rb_plus
