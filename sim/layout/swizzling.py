@@ -13,6 +13,9 @@ from minmip.sim.layout.surface import Surface
 
 __all__ = ["swizzle", "unswizzle"]
 
+ADDRESSES = 1 << 18
+"""Elements of a tail that are moved at a time."""
+
 
 def swizzle(layout: ResourceLayout, images: Sequence[np.ndarray], *, plane: int = 0) -> np.ndarray:
     """Put the texels of a plane where the hardware wants them.
@@ -137,15 +140,19 @@ def _move_linear(surface, mip, texels, data, into) -> None:
 
 
 def _move_elements(surface, mip, texels, data, into) -> None:
-    """One by one, for the mips of the tail."""
+    """One by one, for the mips of the tail; some slices at a time, to spare memory."""
     slices, rows, row_bytes = texels.shape
     element = np.dtype(f"V{1 << surface.element_log2}")
-    z, y, x = np.ogrid[:slices, :rows, : row_bytes >> surface.element_log2]
-    place = surface.offset(mip, x, y, z) >> surface.element_log2
-    if into:
-        data.view(element)[place] = texels.view(element)
-    else:
-        texels.view(element)[...] = data.view(element)[place]
+    columns = row_bytes >> surface.element_log2
+    step = max(1, ADDRESSES // (rows * columns))
+    for first in range(0, slices, step):
+        z, y, x = np.ogrid[first : min(first + step, slices), :rows, :columns]
+        place = surface.offset(mip, x, y, z) >> surface.element_log2
+        part = texels[first : first + step].view(element)
+        if into:
+            data.view(element)[place] = part
+        else:
+            part[...] = data.view(element)[place]
 
 
 def _move_blocks(surface, mip, texels, data, into) -> None:

@@ -60,8 +60,14 @@ def xor_rows(folder: Path) -> list[dict]:
     return [{k: v if k in ("chip", "mode") else int(v) for k, v in row.items()} for row in rows]
 
 
+def patterns(folder: Path) -> Iterator[dict]:
+    """Rows of all pipe and packer configurations, and those of the chips by name."""
+    yield from _lines(folder / "patterns_all_configs.jsonl.gz")
+    yield from _lines(folder / "patterns.jsonl.gz")
+
+
 def excerpt(source: Path = FULL, target: Path = EXCERPT) -> None:
-    """Write the committed excerpt: of each file a sample, and the smaller whole maps."""
+    """Write the committed excerpt: a sample of most files, the smaller whole maps, all patterns."""
     target.mkdir(parents=True, exist_ok=True)
     rng = random.Random(SEED)
     kept = rng.sample(surfaces(source), SURFACES)
@@ -83,6 +89,8 @@ def excerpt(source: Path = FULL, target: Path = EXCERPT) -> None:
         ("addr_pipebankxor.csv.gz", [head, *rng.sample(xors, XOR_ROWS)]),
     ):
         (target / name).write_bytes(gzip.compress(("\n".join(texts) + "\n").encode(), mtime=0))
+    for name in ("patterns.jsonl.gz", "patterns_all_configs.jsonl.gz"):
+        (target / name).write_bytes((source / name).read_bytes())
 
 
 def _lines(path: Path) -> Iterator[dict]:

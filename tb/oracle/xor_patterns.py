@@ -5,12 +5,10 @@ Run `python -m oracle.xor_patterns` in tb/ to write the file again.
 
 from __future__ import annotations
 
-import gzip
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
 from oracle.addrlib import FULL, REPOSITORY
+from oracle.layouts import patterns
 
 TARGET = REPOSITORY / "sim" / "layout" / "xor_patterns.txt"
 HEAD = """\
@@ -21,31 +19,31 @@ HEAD = """\
 """
 
 
-def patterns(path: Path = FULL / "patterns_all_configs.jsonl.gz") -> Iterator[dict]:
-    """Rows of the oracle, with the configuration's token and the bits in the spec's notation."""
-    with gzip.open(path, "rt") as file:
-        for row in map(json.loads, file):
-            packers = f"k{row['pkrs_log2']}" if row["rbplus"] else ""
-            token = f"{'p' if row['rbplus'] else 'n'}{row['pipes_log2']}{packers}"
-            words = []
-            for masks in row["bits"]:
-                terms = [
-                    f"{axis}{bit}"
-                    for axis, mask in zip("xyz", masks, strict=True)
-                    for bit in range(mask.bit_length())
-                    if mask >> bit & 1
-                ]
-                words.append("^".join(terms) or "-")
-            yield {**row, "token": token, "text": " ".join(words)}
+def _text(bits: list[list[int]]) -> str:
+    words = []
+    for masks in bits:
+        terms = [
+            f"{axis}{bit}"
+            for axis, mask in zip("xyz", masks, strict=True)
+            for bit in range(mask.bit_length())
+            if mask >> bit & 1
+        ]
+        words.append("^".join(terms) or "-")
+    return " ".join(words)
 
 
-def reduced() -> str:
+def _token(row: dict) -> str:
+    packers = f"k{row['pkrs_log2']}" if row["rbplus"] else ""
+    return f"{'p' if row['rbplus'] else 'n'}{row['pipes_log2']}{packers}"
+
+
+def reduced(folder: Path = FULL) -> str:
     """Text of the package's file."""
     lines: dict[tuple, list[str]] = {}
-    for row in patterns():
-        if row["sw"] >= 16:
-            key = (row["dim"], row["sw"], row["mode"], row["bpe"], row["text"])
-            lines.setdefault(key, []).append(row["token"])
+    for row in patterns(folder):
+        if row["sw"] >= 16 and "cfg" in row:
+            key = (row["dim"], row["sw"], row["mode"], row["bpe"], _text(row["bits"]))
+            lines.setdefault(key, []).append(_token(row))
     texts = [
         f"{dim} {mode} {bpe} {' '.join(sorted(tokens))} : {text}\n"
         for (dim, _, mode, bpe, text), tokens in sorted(lines.items(), key=lambda i: i[0][:4])
