@@ -18,8 +18,8 @@ from minmip.sim.layout.surface import Surface
 
 __all__ = ["BlockRow"]
 
-
 PIECE_BYTES = 1 << 18
+"""Most that is moved at once where blocks are small; the calls cost more if it is less."""
 
 
 @dataclass(frozen=True)
@@ -123,11 +123,8 @@ class BlockRow:
             flip ^= self._in_block(self.pattern.offset(0, y, z))
         if not flip:
             return table
-        return (
-            table ^ (flip >> self._unit_log2)
-            if values
-            else table[self._places ^ (flip >> self._unit_log2)]
-        )
+        moved = flip >> self._unit_log2
+        return table ^ moved if values else table[self._places ^ moved]
 
     def swizzle(self, rows: np.ndarray, out: np.ndarray, y: int, z: int) -> None:
         """Write the row of blocks whose first element is (0, y, z) to `out`, flat uint8."""
