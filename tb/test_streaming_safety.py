@@ -8,9 +8,10 @@ import pytest
 from streaming_objects import LARGEST, TEXTURES, quads_anywhere, random_feedback, tiled, unit
 
 from minmip.sim.frontend import Texture
+from minmip.sim.painting import visible
 from minmip.sim.streaming.errors import StreamError
 from minmip.sim.streaming.manager import TileManager
-from minmip.sim.streaming.observe import absent_tiles, blur_of, count_jumps, hard_clamp, visible
+from minmip.sim.streaming.observe import absent_tiles, blur_of, count_jumps, hard_clamp
 from minmip.sim.streaming.safety import OFFSETS, check_safe, offset_of_spread, unsafe_level
 from minmip.sim.streaming.tiling import tile_textures
 
@@ -201,3 +202,31 @@ def test_jumps_are_pairs_of_one_triangle():
     assert count_jumps(blur, quads, shown) == 4
     apart = replace(quads, triangle=np.array([7, 8], np.int32))
     assert count_jumps(blur, apart, shown) == 2
+
+
+def test_hard_borders_are_a_bilinear_sample_of_the_map():
+    """Every texel that the unit's own pattern of the map names, the coarsest of them."""
+    rng = np.random.default_rng(SEED)
+    tilings, _ = tiled()
+    maps = [rng.integers(0, 9, tiling.map_size[::-1]) for tiling in tilings]
+    quads = quads_anywhere(rng, TEXTURES, 300)
+    found = hard_clamp(quads, maps, tilings)
+    for index, (tiling, levels) in enumerate(zip(tilings, maps, strict=True)):
+        width, height = tiling.map_size
+        texture = replace(tiling.texture, width=width, height=height)
+        alone, _ = tile_textures([texture], (1, 1))
+        mine = np.flatnonzero(quads.texture == index)
+        one = replace(
+            quads,
+            **{name: getattr(quads, name)[mine] for name in ("x", "y", "uv", "live_mask", "depth")},
+            texture=np.zeros(len(mine), np.int32),
+            triangle=quads.triangle[mine],
+        )
+        # Gradients of zero: level 0, each lane where it is.
+        for lane in range(4):
+            still = replace(one, uv=np.repeat(one.uv[:, lane : lane + 1], 4, axis=1))
+            rows = unit(alone, "bilinear").sample(still, np.zeros((len(mine), 4), np.uint16))
+            assert not rows.mip.any()
+            coarsest = np.zeros(len(mine), int)
+            np.maximum.at(coarsest, rows.quad, levels[rows.y, rows.x])
+            np.testing.assert_array_equal(found[mine, lane], coarsest << 8)

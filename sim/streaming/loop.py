@@ -12,6 +12,7 @@ from minmip.sim.backends import Backend
 from minmip.sim.frontend import Quads, Scene, check_frame, render_quads
 from minmip.sim.frontend.scene import TILE_SIZE
 from minmip.sim.golden.descriptor import LINKED_FILTER, LINKED_MIN
+from minmip.sim.painting import live_lanes, visible
 from minmip.sim.scene_maps import check_region
 from minmip.sim.streaming.bindings import Bindings
 from minmip.sim.streaming.errors import StreamError
@@ -21,8 +22,6 @@ from minmip.sim.streaming.observe import (
     blur_of,
     count_jumps,
     hard_clamp,
-    live_lanes,
-    visible,
 )
 from minmip.sim.streaming.safety import check_safe, offset_of_spread
 from minmip.sim.streaming.stochastic import some_lanes
@@ -126,7 +125,7 @@ class Frame:
     blur, hard_blur : int64 [Q, 4]
         Levels, in 1/256, that lanes get less than they want, with the filter and without.
     shown : int64 [height, width]
-        Lane that each pixel shows (`observe.visible`).
+        Lane that each pixel shows (`painting.visible`).
     recorded, maps : list of ndarray [rows, columns]
         Feedback and MinMip map of each texture in mip levels; feedback 255 where none.
     figures : dict

@@ -12,18 +12,13 @@ from minmip.sim.golden.numbers import bits_of
 from minmip.sim.streaming.tiling import TileTable, Tiling
 from minmip.sim.streaming.unit import Rows
 
-__all__ = ["JUMP", "absent_tiles", "blur_of", "count_jumps", "hard_clamp", "live_lanes", "visible"]
+__all__ = ["JUMP", "absent_tiles", "blur_of", "count_jumps", "hard_clamp"]
 
 JUMP = 0.5
 """Levels: a jump is a larger difference between neighbouring pixels of one triangle."""
 
 TAP_SHIFT = 5
 ADDRESS_CODES = {"wrap": 0, "mirror": 1, "clamp": 2}
-
-
-def live_lanes(quads: Quads) -> np.ndarray:
-    """Which lanes are pixels and no helpers, bool [Q, 4]."""
-    return quads.live_mask[:, None] >> np.arange(4) & 1 == 1
 
 
 def absent_tiles(
@@ -93,17 +88,6 @@ def _footprint(position: np.ndarray, size: int, mode: int):
     return axis_footprint(tap, np.full(count, size), modes, ~no, no)
 
 
-def visible(quads: Quads, size: tuple[int, int]) -> np.ndarray:
-    """Which lane each pixel shows, `4 * quad + lane`, -1 for none; int64 [height, width]."""
-    width, height = size
-    shown = np.full(width * height, -1)
-    quad, lane = np.nonzero(live_lanes(quads))
-    pixel = (quads.y[quad] + (lane >> 1)) * width + quads.x[quad] + (lane & 1)
-    # Later fragments of a pixel passed the depth test: the last one written is the visible one.
-    shown[pixel] = 4 * quad + lane
-    return shown.reshape(height, width)
-
-
 def count_jumps(blur: np.ndarray, quads: Quads, shown: np.ndarray) -> int:
     """Pairs of neighbouring visible pixels of one triangle whose blur differs by more than JUMP.
 
@@ -115,7 +99,7 @@ def count_jumps(blur: np.ndarray, quads: Quads, shown: np.ndarray) -> int:
     quads : Quads
         The frame.
     shown : int64 [height, width]
-        From `visible`.
+        From `painting.visible`.
     """
     triangle = np.where(shown < 0, -1, quads.triangle[shown >> 2] if len(quads) else -1)
     value = blur.ravel()[shown] if len(quads) else shown

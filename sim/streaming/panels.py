@@ -143,7 +143,7 @@ def _draw_scales(image: Image.Image, draw: ImageDraw.ImageDraw, left: int, top: 
         draw.rectangle((x, top, x + cell - 1, top + 17), fill=tuple(int(c) for c in color))
         label = f"{level}" if level < SHADES - 1 else f"{level}+"
         draw.text((x + cell // 2, top + 20), label, fill=SOFT, font=_font(13), anchor="mt")
-    draw.text((left + 84 + cell * SHADES + 12, top), "grey: none", fill=SOFT, font=_font(13))
+    draw.text((left + 84 + cell * SHADES + 12, top), "dark: none", fill=SOFT, font=_font(13))
     x = left + 84 + cell * SHADES + 130
     draw.text((x, top), "levels coarser than wanted", fill=INK, font=_font(15))
     x += 210
