@@ -10,6 +10,7 @@ from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import ConnectionPatch, Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from minmip.sim.layout.errors import LayoutError
 from minmip.sim.layout.patterns import block_shape
@@ -251,6 +252,9 @@ def _draw_block(axis: Axes, place: PlaneLayout) -> None:
     _frame(axis, shape[0], shape[1], title)
     axis.imshow(order, cmap="viridis", extent=(0, shape[0], shape[1], 0), interpolation="nearest")
     xor = any(sum(map(int.bit_count, masks)) > 1 for masks in _bits(place))
+    if surface.pattern is None:
+        axis.set_aspect("auto")  # rows may be few
+        axis.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     if xor or surface.pattern is None:
         axis.set_xlabel("dark first, bright last", fontsize=7.5, color=INK)
     elif shape[0] > box[0] or shape[1] > box[1]:
@@ -267,7 +271,7 @@ def _draw_box(axis: Axes, place: PlaneLayout) -> None:
     surface = place.surface
     thick = surface.block[2] > 1
     if surface.pattern is None:
-        box = (min(16, 256 >> surface.element_log2), 8, 1)
+        box = (8, min(4, surface.mips[0].rows), 1)
         title = "memory order, first elements of mip 0"
     else:
         box = block_shape(surface.element_log2, 8, thick=thick)
@@ -292,11 +296,12 @@ def _draw_box(axis: Axes, place: PlaneLayout) -> None:
     top = (z // across) * (box[1] + gap) + y
     ranks = np.argsort(np.argsort(order))
     numbered = thick or surface.pattern is None or len(order) <= MOST_NUMBERED
+    points = min(10, 78 / max(width, height), 32 / len(str(max(order))))
     for px, py, number, rank in zip(left, top, order, ranks, strict=True):
         color = matplotlib.colormaps["viridis"](rank / max(len(order) - 1, 1))
         axis.add_patch(Rectangle((px, py), 1, 1, fc=color, ec="white", lw=0.6 if numbered else 0.2))
         if numbered:
-            _write(axis, px + 0.5, py + 0.5, str(number), min(10, 78 / max(width, height)))
+            _write(axis, px + 0.5, py + 0.5, str(number), points)
     if not numbered:
         way = np.argsort(order)
         axis.plot(left[way] + 0.5, top[way] + 0.5, color="white", lw=0.9, alpha=0.9)
