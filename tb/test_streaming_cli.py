@@ -90,6 +90,8 @@ def test_a_repeated_run_is_identical_and_replaces_the_earlier_one(flight, tmp_pa
         (("--frames", 0), "frames must be at least 1"),
         (("--size", "0x9"), "the frame's width must be in 1..16384"),
         (("--share", 0), "share of pixels that write feedback must be above 0"),
+        (("--seed", -1), "seed must be at least 0, not -1"),
+        (("--share", "nan"), "at most 1, not nan"),
         (("--region", "96x128"), "the region's sides must be powers of two, not 96x128"),
         (("--region", "32768x128"), "the region's sides must be at most 16384"),
         (("--region", "16x16"), "'grass' is not safe with an offset of 1/4 (spread 1): level 6"),

@@ -94,6 +94,8 @@ class Settings:
             raise StreamError(f"the spread must be at least 1 level, not {self.spread}")
         if self.tail is not None and self.tail < 0:
             raise StreamError(f"the tail must begin at level 0 or a coarser one, not {self.tail}")
+        if self.seed < 0:
+            raise StreamError(f"the seed must be at least 0, not {self.seed}")
         if not 0 < self.share <= 1:
             raise StreamError(
                 f"the share of pixels that write feedback must be above 0 and at most 1, "
