@@ -53,6 +53,8 @@ BLOCKS: dict[str, Callable] = {
     "address_generator": _block("address_generator:AddressGenerator"),
     "word_addresses": _block("word_addresses:WordAddresses"),
     "retire": _block("retire:Retire"),
+    "filter_unit": _block("filter_unit:FilterUnit"),
+    "answer_join": _block("answer_join:AnswerJoin"),
     "combining_buffer": _block("combining_buffer:CombiningBuffer"),
     "memory_port": _block("memory_port:MemoryPort"),
     "atomic_memory": _block("atomic_memory:AtomicMemory"),
