@@ -1,0 +1,5 @@
+"""Mutants of the MinMip filter."""
+
+from kit.mutants import Mutant
+
+MUTANTS: list[Mutant] = []
