@@ -49,6 +49,7 @@ BLOCKS: dict[str, Callable] = {
     "rescale": _block("rescale:RescaleUnit"),
     "footprint": _block("footprint:Footprint"),
     "pattern_router": _block("pattern_router:PatternRouter"),
+    "slab_split": _block("slab_split:SlabSplit"),
     "combine": _block("combine:Combine"),
     "address_generator": _block("address_generator:AddressGenerator"),
     "word_addresses": _block("word_addresses:WordAddresses"),

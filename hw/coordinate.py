@@ -28,8 +28,9 @@ SATURATION = 1 << 15
 class AxisDatapath(wiring.Component):
     """Footprint of one tap on one axis.
 
-    For the MinMip filter (`filter`, spec 04): the texel in which the position lies, and its neighbour
-    on the near side, touched if `linear`. The position is that of POINT, `weight` its fraction.
+    For the MinMip filter (`filter`, spec 04): the texel in which the position lies, and its
+    neighbour on the near side, touched if `linear`. The position is that of POINT, `weight` its
+    fraction.
 
     One axis per clock, latency 29.
 

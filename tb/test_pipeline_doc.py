@@ -37,8 +37,8 @@ def test_stage(stage):
         built = getattr(constructor(cfg, *arguments), "latency", None)
         if latency == "-":
             continue
-        letters = {"L": cfg.lanes, "L/U": cfg.lanes // cfg.lod_units}
-        said = sum(letters.get(part) or int(part) for part in latency.split(" + "))
+        letters = {"L": cfg.lanes, "L/U": cfg.lanes // cfg.lod_units, "V": int(cfg.volumes)}
+        said = sum(letters[part] if part in letters else int(part) for part in latency.split(" + "))
         assert built == said, f"{name} with {cfg.lanes} lanes"
 
 
