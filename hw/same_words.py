@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 
 from amaranth.hdl import Cat, Const, Module, Value
-from amaranth.lib import data
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
 
-__all__ = ["SameWords", "same_words"]
+__all__ = ["LaneComparison", "SameWords"]
 
 
 @dataclass(frozen=True)
@@ -45,49 +44,67 @@ class SameWords:
         )
 
 
-def same_words(m: Module, cfg: UnitConfig, request: data.View) -> dict[tuple[int, int], SameWords]:
-    """Compare each lane of a `texels_request` with itself and every later lane, in 2 clocks.
+class LaneComparison:
+    """Compares the lanes of a `texels_request` with each other: which texels share memory words.
 
     A word holds a run of x of one row; of a swizzled volume 4 texels in x, then 2 in z, then 2 in
     y, as far as the word goes.
-    """
-    thick = request.thick if cfg.volumes else Const(0, 1)
-    # Place bits inside a word: of flat maps, of thick ones.
-    axes = {
-        "x": (cfg.word_log2, 2 if cfg.volumes else cfg.word_log2),
-        "y": (0, int(cfg.volumes and cfg.word_log2 > 3)),
-        "slice": (0, int(cfg.volumes and cfg.word_log2 > 2)),
-    }
 
-    def equal(axis, a, b, name):
-        flat, deep = axes[axis]
-        always, sometimes = min(flat, deep), max(flat, deep)
-        inside = thick if deep > flat else ~thick
-        middle = always + (len(a) - sometimes) // 2 + (sometimes - always)
-        parts = [a[sometimes:middle] == b[sometimes:middle], a[middle:] == b[middle:]]
-        if sometimes > always:
-            parts.append(inside | (a[always:sometimes] == b[always:sometimes]))
+    Parameters
+    ----------
+    cfg : UnitConfig
+        `lanes`, `word_bytes`, `axes`.
+    """
+
+    def __init__(self, cfg: UnitConfig):
+        self.cfg = cfg
+        log2, volumes = cfg.word_log2, cfg.volumes
+        # Bits of a place that are inside a word: of flat maps, of swizzled volumes.
+        self.inside = {
+            "x": (log2, 2 if volumes else log2),
+            "y": (0, int(volumes and log2 > 3)),
+            "slice": (0, int(volumes and log2 > 2)),
+        }
+
+    def pairs(self, m: Module, request) -> dict[tuple[int, int], SameWords]:
+        """Each lane with itself and every later lane, in 2 clocks."""
+        pairs = {}
+        for lane in range(self.cfg.lanes):
+            second, one = request.lane[lane], Const(1, 1)
+            rows, columns = (
+                self._equal(m, request, axis, second[axis], f"{axis}{lane}") for axis in ("y", "x")
+            )
+            pairs[lane, lane] = SameWords((one, rows, rows, one), (one, columns, columns, one), one)
+            for other in range(lane):
+                first, name = request.lane[other], f"{other}{lane}"
+                rows, columns = (
+                    tuple(
+                        self._equal(
+                            m,
+                            request,
+                            axis,
+                            (first[axis][n >> 1], second[axis][n & 1]),
+                            f"{axis}{name}_{n}",
+                        )
+                        for n in range(4)
+                    )
+                    for axis in ("y", "x")
+                )
+                mip = delay(m, first.mip == second.mip, 2, name=f"mip{name}")
+                slices = (first.slice, second.slice)
+                depth = self._equal(m, request, "slice", slices, f"slice{name}")
+                pairs[other, lane] = SameWords(rows, columns, mip & depth)
+        return pairs
+
+    def _equal(self, m: Module, request, axis: str, places, name: str) -> Value:
+        """Whether words at two places of an axis are at one place, in 2 clocks: first by parts."""
+        a, b = places
+        flat, thick = self.inside[axis]
+        low, high = min(flat, thick), max(flat, thick)
+        middle = high + (len(a) - high) // 2
+        parts = [a[high:middle] == b[high:middle], a[middle:] == b[middle:]]
+        if low < high:
+            inside = request.thick == (thick > flat)
+            parts.append(inside | (a[low:high] == b[low:high]))
         parts_q1 = delay(m, Cat(parts), 1, name=f"{name}_parts")
         return delay(m, parts_q1.all(), 1, name=name)
-
-    pairs = {}
-    one = Const(1, 1)
-    for lane in range(cfg.lanes):
-        second = request.lane[lane]
-        rows, columns = (
-            equal(axis, second[axis][0], second[axis][1], f"{axis}{lane}") for axis in ("y", "x")
-        )
-        pairs[lane, lane] = SameWords((one, rows, rows, one), (one, columns, columns, one), one)
-        for other in range(lane):
-            first, name = request.lane[other], f"{other}{lane}"
-            rows, columns = (
-                tuple(
-                    equal(axis, first[axis][n >> 1], second[axis][n & 1], f"{axis}{name}_{n}")
-                    for n in range(4)
-                )
-                for axis in ("y", "x")
-            )
-            mip = delay(m, first.mip == second.mip, 2, name=f"mip{name}")
-            image = mip & equal("slice", first.slice, second.slice, f"slice{name}")
-            pairs[other, lane] = SameWords(rows, columns, image)
-    return pairs

@@ -11,8 +11,9 @@ from minmip.hw.beats import WORDS
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.choose import choose
 from minmip.hw.lib.delay import delay
-from minmip.hw.same_words import same_words
+from minmip.hw.same_words import LaneComparison
 from minmip.hw.shapes import SLICE_BITS, TEXEL_BITS
+from minmip.hw.value_rank import rank_values
 
 __all__ = ["TexelGroups", "texel_groups", "texels_request"]
 
@@ -110,14 +111,16 @@ class TexelGroups(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        same_q2 = same_words(m, self.cfg, self.i)
+        same_q2 = LaneComparison(self.cfg).pairs(m, self.i)
         adds_q4 = self._new_words(m, same_q2)
         fits, before = self._count(m, adds_q4)
         inside, together = self._choose_leaders(m, fits)
         new, number = self._number_words(m, adds_q4, before, inside)
         self._bring_words(m, new, number)
         self._find_slots(m, same_q2, together, number)
-        self._rank_values(m)
+        values = [lane.value for lane in self.i.lane]
+        rank = rank_values(m, values, self.i.descending, self.latency)
+        m.d.comb += Value.cast(self.o.rank).eq(Cat(rank))
         m.d.comb += self.o_valid.eq(
             delay(m, self.i_valid, self.latency, name="valid", reset_less=False)
         )
@@ -199,7 +202,9 @@ class TexelGroups(wiring.Component):
         """
         lanes = range(self.cfg.lanes)
         one = Const(1, 1)
-        leads, inside, together = [one], {(0, 0): one}, {}
+        leads: list[Value] = [one]
+        inside: dict[tuple[int, int], Value] = {(0, 0): one}
+        together = {}
         for lane in lanes[1:]:
             taken = [leads[lead] & fits[lead, lane] for lead in range(lane)]
             leads.append(~Cat(taken).any())
@@ -281,30 +286,6 @@ class TexelGroups(wiring.Component):
                 # All that are found are equal, or 0.
                 slot = reduce(or_, found[t])
                 m.d.comb += self.o.lane[lane].slot[t].eq(delay(m, slot, 1, name=f"slot{lane}_{t}"))
-
-    def _rank_values(self, m: Module) -> None:
-        """Sort the lanes; of equal values the first lane's is the strongest."""
-        lanes = self.cfg.lanes
-        complement = self.i.descending.replicate(8)
-        value_q1 = [
-            delay(m, self.i.lane[n].value ^ complement, 1, name=f"value{n}") for n in range(lanes)
-        ]
-        beaten_by = {lane: [] for lane in range(lanes)}
-        for first in range(lanes):
-            for second in range(first + 1, lanes):
-                later = delay(
-                    m,
-                    # The sign of the difference: the second lane's is smaller.
-                    (value_q1[second] - value_q1[first])[-1],
-                    self.latency - 2,
-                    name=f"later{first}{second}",
-                )
-                beaten_by[first].append(later)
-                beaten_by[second].append(~later)
-        for lane, others in beaten_by.items():
-            place = sum(others)
-            for rank in range(lanes):
-                m.d.sync += self.o.rank[rank][lane].eq(place == rank)
 
 
 def _ones(bits) -> Value:

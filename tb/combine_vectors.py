@@ -22,26 +22,30 @@ def random_slabs(rng, count, cfg):
     """
     lanes = cfg.lanes
     shape = (count, lanes)
-    spread = rng.choice([1, 2, 4, 8, 40, 16384], (count, 1, 1))
+    spread = rng.choice([1, 2, 4, 8, 40, 40, 16384, 16384], (count, 1, 1))
     start = rng.choice([0, 14, 15, 16, 7, 16383, 1000], (count, 1, 2)) * rng.integers(
         0, 2, (count, 1, 2)
     )
     first = (start + rng.integers(0, 1 << 30, (*shape, 2)) % spread) % 16384
-    # The second texel is the next one, the same (clamp, mirror), or the first of the row (wrap).
-    second = np.choose(rng.integers(0, 8, (*shape, 2)) % 6, [first, 0 * first, *[first + 1] * 4])
+    # The second texel is the next one, the same (clamp, mirror), the first of the row (wrap), or in
+    # the words of another lane.
+    rolled = np.roll(first, 1, 1)
+    second = np.choose(
+        rng.integers(0, 10, (*shape, 2)), [first, 0 * first, *[first + 1] * 4, *[rolled] * 4]
+    )
     texel = np.stack([first, second % 16384], -1)
     texel = np.where(rng.random((*shape, 2, 1)) < 0.1, texel[..., ::-1], texel)
-    some, all_of = rng.choice([0, 1, 2, 3, 3, 3], (*shape, 2)), rng.random((count, 1, 1)) < 0.3
+    some, all_of = rng.choice([0, 1, 2, *[3] * 9], (*shape, 2)), rng.random((count, 1, 1)) < 0.3
     touched = np.where(all_of, rng.integers(1, 4, (count, 1, 2)), some)
-    linked = rng.integers(0, 5, count)
+    linked = rng.choice([0, 1, 1, 2, 2, 3, 3, 4, 4], count)
     flush = rng.random(count) < 0.02
     code = np.where(rng.random(count) < 0.05, rng.integers(1, 32, count), 0)
-    active = np.where(rng.random(count) < 0.5, (1 << lanes) - 1, rng.integers(0, 1 << lanes, count))
+    active = np.where(rng.random(count) < 0.7, (1 << lanes) - 1, rng.integers(0, 1 << lanes, count))
     value = rng.integers(0, 256, shape)
     value = np.where(rng.random((count, 1)) < 0.3, value % 3 * 127, value)
     value = np.where(linked[:, None] == 1, 1, value)  # the flag of MipRegionUsed
     thick = rng.integers(0, 2, count) * cfg.volumes
-    few = rng.random((2, count, 1)) < 0.9
+    few, mip = rng.random((2, count, 1)) < [[[0.9]], [[0.7]]], rng.integers(0, 16, (count, 1))
     near = rng.integers(0, 16384, (count, 1)) + rng.integers(0, 2, shape) * thick[:, None]
     return {
         "context": rng.integers(0, cfg.descriptor_entries, count),
@@ -66,7 +70,7 @@ def random_slabs(rng, count, cfg):
             "y_touched": touched[:, :, 1],
             "fraction": rng.integers(0, 256, (*shape, cfg.axes)),
             "slice": np.where(few[0], near % 16384, rng.integers(0, 3, shape)),
-            "mip": np.where(few[1], rng.integers(0, 16, (count, 1)), rng.integers(0, 16, shape)),
+            "mip": np.where(few[1], mip, mip ^ rng.integers(0, 2, shape)),
             "value": value,
         },
     }

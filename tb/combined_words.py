@@ -15,6 +15,9 @@ __all__ = ["CombinedWords"]
 class CombinedWords(wiring.Component):
     """`Combine`, then `WordExpand` in a buffer; latency 18 + lanes."""
 
+    i: stream.Interface
+    o: stream.Interface
+
     def __init__(self, cfg):
         self.cfg = cfg
         expand = WordExpand(cfg)
