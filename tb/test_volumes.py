@@ -1,4 +1,6 @@
-"""Volumes and the MinMip filter by hand: both readings against numbers worked out from the spec.
+# amaranth: UnusedElaboratable=no
+"""Volumes and the MinMip filter by hand: both readings, and the unit, against numbers worked out
+from the spec.
 
 A volume of 16x16x16 in 256B_S, 5 mips (spec 05, 8.1): offsets 1280 768 512 256 0 in a slab of 3328
 bytes, a slab for each 8 depths; inside a block of 8x4x8 the address bits are x0 x1 z0 y0 z1 y1 x2
@@ -8,7 +10,7 @@ z2. In LINEAR a row takes 256 bytes, mips are stored smallest first, a chain for
 import numpy as np
 import pytest
 from random_traces import random_trace
-from reference import run as reference_run
+from reference import run as run_reference
 from traces import (
     BORDER,
     CLAMP,
@@ -24,13 +26,21 @@ from traces import (
     sampler,
     trace,
 )
+from unit_bench import unit_bench
 
-from minmip.hw.config import EVERYTHING
+from minmip.hw.config import EVERYTHING, FULL
 from minmip.sim import golden
 from minmip.sim.golden.descriptor import decode_image
 
-BOTH = pytest.mark.parametrize("run", [reference_run, golden.run], ids=["reference", "golden"])
 Z_LINEAR = {"Z_FILTER": 2}
+
+
+@pytest.fixture(params=["reference", "golden", "verilated"])
+def run(request):
+    """What runs a trace: a reading of the specification, or the gateware."""
+    if request.param == "verilated":
+        return unit_bench(FULL).unit
+    return {"reference": run_reference, "golden": golden.run}[request.param]
 
 
 def changed(run, t, s, quad, size=8192, fill=0):
@@ -53,7 +63,6 @@ def cube(side=16, **t):
 # Types 1, 2 and 3
 
 
-@BOTH
 @pytest.mark.parametrize(
     ("level", "bytes_"),
     [
@@ -73,7 +82,6 @@ def test_used_mip_chain_swizzled(run, level, bytes_):
     assert changed(run, t, sampler(mip=2), quad) == bytes_
 
 
-@BOTH
 def test_used_mip_chain_linear(run):
     """4x4x4, 3 mips: a chain of 256 + 512 + 1024 bytes for each depth; mip 1 lies at 256."""
     t = cube(4, kind=USED, mips=3, view=(0, 2), SW_MODE=0)
@@ -85,7 +93,6 @@ def test_used_mip_chain_linear(run):
     }
 
 
-@BOTH
 @pytest.mark.parametrize(
     ("address", "w", "depths"),
     [
@@ -106,7 +113,6 @@ def test_depths_by_address_mode(run, address, w, depths):
     assert changed(run, t, s, quad, fill=0xFF) == wanted
 
 
-@BOTH
 @pytest.mark.parametrize(("z_filter", "depths"), [(0, [2]), (1, [2]), (2, [1, 2]), (3, [1, 2])])
 @pytest.mark.parametrize("xy", [POINT, LINEAR])
 def test_w_has_its_own_filter(run, xy, z_filter, depths):
@@ -119,7 +125,6 @@ def test_w_has_its_own_filter(run, xy, z_filter, depths):
     assert changed(run, t, s, quad) == wanted
 
 
-@BOTH
 def test_two_slabs_of_a_swizzled_volume(run):
     """MinMip, depths 7 and 8: 256B_S has a slab of 16x16x8 bytes for each 8 depths."""
     t = cube(kind=MIN)
@@ -130,7 +135,6 @@ def test_two_slabs_of_a_swizzled_volume(run):
     assert changed(run, t, sampler(**Z_LINEAR), quad, fill=0xFF) == wanted
 
 
-@BOTH
 def test_lod_of_a_volume_counts_w(run):
     """A gradient of 4 texels along w alone: LOD 2, MinMip value 2 << 3."""
     t = cube(kind=MIN, view=(0, 4), SW_MODE=0)
@@ -141,7 +145,6 @@ def test_lod_of_a_volume_counts_w(run):
 # Plain volumes
 
 
-@BOTH
 def test_pattern_of_a_plain_volume(run):
     """Weights floor(wx wy wz / 256); a row whose weight floors to 0 stays (decision D24)."""
     t, s = cube(4), sampler(CLAMP, LINEAR, LINEAR, **Z_LINEAR)
@@ -180,7 +183,6 @@ def rounded(weight, of):
     return round(1024 * weight / of)
 
 
-@BOTH
 @pytest.mark.parametrize("swizzle", [0, 1])
 @pytest.mark.parametrize(
     ("texel", "answer"),
@@ -211,7 +213,6 @@ def test_filter_of_a_volume(run, swizzle, texel, answer):
     assert run(trace(t, s, [quad], memory)).filtered[0][0] == own
 
 
-@BOTH
 @pytest.mark.parametrize(
     ("address", "w", "answer"),
     [
@@ -229,7 +230,6 @@ def test_filter_borders_on_w(run, address, w, answer):
     assert run(trace(t, s, [{"uvw": [0.4, 0.4, w]}], memory)).filtered[0][0] == answer
 
 
-@BOTH
 def test_filter_over_two_slabs(run):
     """Own depth 8, near depth 7, in different slabs of 256B_S."""
     memory = np.zeros(4096, np.uint8)
@@ -241,7 +241,6 @@ def test_filter_over_two_slabs(run):
     assert run(trace(t, s, [quad], memory)).filtered[0][0] == 672
 
 
-@BOTH
 @pytest.mark.parametrize("type", [12, 13])
 def test_filter_does_not_blend_slices(run, type):
     """Rounded to the nearest even slice, kept inside the view (slices 1 to 3 of 4)."""
@@ -255,7 +254,6 @@ def test_filter_does_not_blend_slices(run, type):
     assert answers == [1, 1, 1, 2, 2, 3, 3, 3, 1]
 
 
-@BOTH
 def test_filter_over_four_blocks(run):
     """Texels 15 and 16 of 256B_S lie in four blocks; 1 in the own one, 2, 3 and 4 beside it."""
     memory = np.zeros(1024, np.uint8)
@@ -272,7 +270,6 @@ def test_filter_over_four_blocks(run):
 # Order
 
 
-@BOTH
 @pytest.mark.parametrize("type", [9, 10])
 def test_the_filter_sees_earlier_writes_and_no_later_ones(run, type):
     """One byte, 5.0 at first: MIN 3, MAX 4, MIN 1, and the filter between them."""
