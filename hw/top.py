@@ -260,7 +260,9 @@ class TextureAddresser(wiring.Component):
         taken = {name: port.valid & port.ready for name, port in waiting.items()}
         m.d.comb += [
             samples.i.eq(touched & taken["combine"].replicate(len(touched))),
-            byte_writes.i.eq(masks & taken["retire"].replicate(len(masks))),
+            byte_writes.i.eq(
+                masks & (taken["retire"] & ~retire.i.payload.read).replicate(len(masks))
+            ),
             self.counter_value.eq(counters.value),
             counters.select.eq(self.counter_select),
             counters.clear.eq(self.counter_clear),
