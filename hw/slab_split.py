@@ -112,7 +112,7 @@ class SlabSplit(wiring.Component):
         lanes = range(self.cfg.lanes)
         take = ~self.o.valid | (self.o.ready & payload.done)
 
-        # Clock 1: is the second depth another one, by halves, and is it touched?
+        # Clock 1: is the second depth another one than that of the first slab? By halves.
         beat = Signal(footprint_beat(self.cfg), reset_less=True)
         held = Signal()  # `beat` is one
         filters = Signal(reset_less=True)
@@ -125,9 +125,11 @@ class SlabSplit(wiring.Component):
                 filters.eq(self.i.payload.linked == LINKED_FILTER),
             ]
             for n in lanes:
-                near, far = self.i.payload.lane[n].axis[DEPTH].texel
-                either = near ^ far
-                m.d.sync += differs[n].eq(Cat(either[:HALF].any(), either[HALF:].any()))
+                depth = self.i.payload.lane[n].axis[DEPTH]
+                either = depth.texel[0] ^ depth.texel[1]
+                m.d.sync += differs[n].eq(
+                    Cat(either[:HALF].any() | ~depth.touched[0], either[HALF:].any())
+                )
 
         # Clock 2: the first slab goes out, what the second has of its own waits beside it.
         depths = [lane.axis[DEPTH] for lane in beat.lane]
