@@ -1,4 +1,4 @@
-"""Bench of the MinMip filter: it and copies of a memory as one block, random requests, their values.
+"""Bench of the MinMip filter: it and copies of a memory as one block, random requests, values.
 
 Requests are made as the stages before the filter make them: a quad has parts, a part one or two
 depths, a depth groups of lanes whose texels lie in four memory words.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
-from amaranth.hdl import Module, Signal, unsigned
+from amaranth.hdl import Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from memory_bench import CarelessMemory
@@ -18,6 +19,7 @@ from memory_bench import CarelessMemory
 from minmip.hw.beats import WORDS, filter_result, read_request
 from minmip.hw.config import UnitConfig
 from minmip.hw.filter_unit import FilterUnit
+from minmip.hw.map_memory import MapMemorySignature
 from minmip.hw.shapes import BLOCK_BITS
 from minmip.sim.golden.minmip_filter import ONE, Kernel, filter_values
 
@@ -30,21 +32,25 @@ PAIRS = list(product((5, 6, 8, 10, 16, 32, 64, 128), (64, 32, 16, 8, 4, 2)))
 
 
 class FilterBench(wiring.Component):
-    """`FilterUnit` over memories that promise no more than the signature; `i_write` writes all."""
+    """`FilterUnit` over memories that promise no more than the signature; `i_write` writes all.
+
+    `init` are bytes that they hold at the start.
+    """
 
     base: Signal
     i: stream.Interface
     o: stream.Interface
     i_write: stream.Interface
 
-    def __init__(self, cfg: UnitConfig):
+    def __init__(self, cfg: UnitConfig, init: bytes = b""):
         self.cfg = cfg
         self.unit = FilterUnit(cfg)
         self.latency = self.unit.latency
-        memories = [CarelessMemory(cfg) for _ in range(WORDS)]
-        self.memories = memories
-        address = memories[0].port.write_addr.shape()
-        write = {"address": address, "data": data.ArrayLayout(unsigned(8), cfg.word_bytes)}
+        size = cfg.word_bytes
+        words = [int.from_bytes(init[n : n + size], "little") for n in range(0, len(init), size)]
+        self.memories = [CarelessMemory(cfg, words) for _ in range(WORDS)]
+        port = MapMemorySignature(cfg).members
+        write = {"address": port["write_addr"].shape, "data": port["write_data"].shape}
         super().__init__(
             {
                 "base": In(BLOCK_BITS),
@@ -60,15 +66,17 @@ class FilterBench(wiring.Component):
         wiring.connect(m, wiring.flipped(self.i), unit.i)
         wiring.connect(m, unit.o, wiring.flipped(self.o))
         m.d.comb += [unit.base.eq(self.base), self.i_write.ready.eq(1)]
-        for n, (memory, reads) in enumerate(zip(self.memories, unit.memory, strict=True)):
+        for n, memory in enumerate(self.memories):
             m.submodules[f"memory{n}"] = memory
+            port: Any = memory.port
+            reads: Any = unit.memory[n]
             m.d.comb += [
-                memory.port.read_en.eq(reads.read_en),
-                memory.port.read_addr.eq(reads.read_addr),
-                reads.read_data.eq(memory.port.read_data),
-                memory.port.write_mask.eq(self.i_write.valid.replicate(self.cfg.word_bytes)),
-                memory.port.write_addr.eq(self.i_write.payload.address),
-                memory.port.write_data.eq(self.i_write.payload.data),
+                port.read_en.eq(reads.read_en),
+                port.read_addr.eq(reads.read_addr),
+                reads.read_data.eq(port.read_data),
+                port.write_mask.eq(self.i_write.valid.replicate(self.cfg.word_bytes)),
+                port.write_addr.eq(self.i_write.payload.address),
+                port.write_data.eq(self.i_write.payload.data),
             ]
         return m
 

@@ -49,20 +49,22 @@ SMALL = replace(
 class CarelessMemory(wiring.Component):
     """A memory that promises no more than `MapMemorySignature`, of any latency.
 
-    A read of the word that is written in the same clock, and one without `read_en`, give rubbish.
+    `init` are the first words, as integers. A read of the word that is written in the same clock,
+    and one without `read_en`, give rubbish.
     """
 
     port: wiring.PureInterface
 
-    def __init__(self, cfg: UnitConfig):
+    def __init__(self, cfg: UnitConfig, init=()):
         self.cfg = cfg
+        self.init = init
         super().__init__({"port": In(MapMemorySignature(cfg))})
 
     def elaborate(self, platform):
         m = Module()
         port, words = self.port, self.cfg.memory_bytes // self.cfg.word_bytes
         m.submodules.rows = rows = Memory(
-            shape=unsigned(8 * self.cfg.word_bytes), depth=words, init=[]
+            shape=unsigned(8 * self.cfg.word_bytes), depth=words, init=self.init
         )
         write, read = rows.write_port(granularity=8), rows.read_port()
         rubbish = ~port.read_en | (port.write_mask.any() & (port.write_addr == port.read_addr))
