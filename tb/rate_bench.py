@@ -1,8 +1,4 @@
-"""Long runs of one kind of quad through the whole unit: the share of a rate that is reached.
-
-Pictures are in tiles of 8x8 pixels, 256 pixels wide, so that borders of map texels are as frequent
-as in a large frame.
-"""
+"""Long runs of one kind of quad through the whole unit: the share of a rate that is reached."""
 
 import numpy as np
 from unit_bench import unit_bench
@@ -10,21 +6,12 @@ from unit_bench import unit_bench
 from minmip.hw.config import UnitConfig
 from minmip.sim.trace import Trace
 
-__all__ = ["LEAST", "LENGTH", "QUADS", "WARM", "clocks_of", "share_of", "tiles"]
+__all__ = ["LEAST", "LENGTH", "QUADS", "WARM", "clocks_of", "share_of"]
 
 WARM, QUADS = 1000, 10_000
 LENGTH = WARM + QUADS + 50
 """Quads of a run: a warm-up, what is measured, and some behind it."""
 LEAST = 0.99
-WIDTH = 256
-
-
-def tiles() -> np.ndarray:
-    """Pixels of the quads of a run, tile by tile: [LENGTH, 4, 2]."""
-    tile, quad = np.divmod(np.arange(LENGTH), 16)
-    row, column = np.divmod(tile, WIDTH // 8)
-    corner = np.stack([8 * column + 2 * (quad % 4), 8 * row + 2 * (quad // 4)], axis=1)
-    return corner[:, None] + [[0, 0], [1, 0], [0, 1], [1, 1]]
 
 
 def clocks_of(cfg: UnitConfig, trace: Trace, name: str) -> tuple[int, dict[str, int]]:

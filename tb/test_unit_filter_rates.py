@@ -13,22 +13,19 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from kit.vlib import SEED
-from rate_bench import LEAST, LENGTH, QUADS, WARM, clocks_of, share_of, tiles
-from traces import LINEAR, MAX, MIN, READ, USED, WRAP, image, sampler
+from rate_bench import LEAST, LENGTH, QUADS, WARM, clocks_of, share_of
+from traces import MAX, MIN, READ, USED
 
 from minmip.hw.config import DEFAULT, FULL, SMALL, UnitConfig
 from minmip.sim import golden
 from minmip.sim.golden import top
-from minmip.sim.trace import SAMPLE_LZ, Trace
+from minmip.sim.trace import Trace
+from minmip.sim.workloads import filter_trace, filter_workloads, tile_pixels
 
 SMALL_3D = replace(SMALL, resource_types=FULL.resource_types)
 """One lane a clock, volumes too."""
-TEXELS = 64
-"""Side of a map."""
-DEPTH = 16
-RNG = np.random.default_rng(SEED)
-PIXELS = 16
-"""Side of a map texel in pixels of a picture."""
+PICTURE = (tile_pixels(LENGTH, 256) + 0.5) / 16
+"""Positions in map texels: tiles of 8x8 pixels, 16 pixels a texel."""
 
 
 def kernels(trace: Trace, cfg: UnitConfig):
@@ -74,44 +71,6 @@ def _groups_of(lanes) -> int:
     return number
 
 
-def filter_trace(texels, *, depth=1, swizzle=1, kind=READ, **fields) -> Trace:
-    """Quads at positions [quads, 4, axes] in texels of a map."""
-    axes = texels.shape[2]
-    t = image((TEXELS, TEXELS, depth), kind=kind, type=8 + axes - 1, SW_MODE=swizzle)
-    s = sampler(WRAP, LINEAR, LINEAR, **({"MINMIP_SLOPE_U": 3, "MINMIP_SLOPE_V": 3} | fields))
-    uvw = np.zeros((len(texels), 4, 3), np.float32)
-    uvw[:, :, :axes] = texels / np.array([TEXELS, TEXELS, depth])[:axes]
-    rng = np.random.default_rng(SEED)
-    size = TEXELS * (TEXELS if swizzle else 256) * depth
-    return Trace(
-        t_sharp=t[None],
-        s_sharp=s[None],
-        opcode=np.full(len(texels), SAMPLE_LZ, np.uint8),
-        uvw=uvw,
-        memory=rng.integers(0, 256, size, np.uint8),
-    )
-
-
-def aligned(axes=2, shift=0.0):
-    """Pixels in tiles, 16 a texel; no quad lies across a border or centre unless shifted."""
-    at = (tiles() + 0.5 + shift) / PIXELS
-    return at if axes == 2 else np.concatenate([at, at[:, :, :1] / 8], axis=2)
-
-
-def anywhere(axes=2):
-    """Every lane on its own."""
-    return RNG.random((LENGTH, 4, axes)) * np.array([TEXELS, TEXELS, DEPTH])[:axes]
-
-
-def corners(axes=2):
-    """Every lane where four words meet, on other rows than the lanes beside it."""
-    column = 16 * RNG.integers(1, 4, (LENGTH, 4))
-    row = 8 * RNG.integers(0, 8, (LENGTH, 4)) + 2 * np.arange(4) + (1 if axes == 2 else 2)
-    depth = RNG.integers(1, DEPTH, (LENGTH, 4))
-    at = np.stack([column, row, depth], axis=2)[:, :, :axes]
-    return at + RNG.uniform(-0.49, 0.49, at.shape)
-
-
 @dataclass(frozen=True)
 class Case:
     """Quads, and the clocks that each takes; None if they differ."""
@@ -122,25 +81,26 @@ class Case:
     clocks: float | None = None
 
 
+RUNS = filter_workloads(LENGTH, SEED)
+ROWS = filter_workloads(LENGTH, SEED, sw_mode=0)
 CASES = [
-    Case("full, tiles", FULL, filter_trace(aligned()), 1),
-    Case("full, tiles, LINEAR layout", FULL, filter_trace(aligned(), swizzle=0), 1),
-    Case("full, tiles one pixel off", FULL, filter_trace(aligned(shift=1))),
-    Case("full, random boxes", FULL, filter_trace(anywhere())),
-    Case("full, worst-case boxes", FULL, filter_trace(corners()), 4),
-    Case("full, row", FULL, filter_trace(aligned()[:, :, :1]), 1),
-    Case("full, volume, tiles", FULL, filter_trace(aligned(3), depth=DEPTH), 2),
-    Case("full, volume, random boxes", FULL, filter_trace(anywhere(3), depth=DEPTH)),
-    Case("full, volume, worst-case boxes", FULL, filter_trace(corners(3), depth=DEPTH), 8),
-    Case("default, tiles", DEFAULT, filter_trace(aligned()), 2),
-    Case("default, volume, tiles", DEFAULT, filter_trace(aligned(3), depth=DEPTH), 4),
-    *(
-        Case(f"one lane, {name}", SMALL_3D, filter_trace(boxes(axes), depth=depth), 4 * (axes - 1))
-        for boxes, name in ((anywhere, "random boxes"), (corners, "worst-case boxes"))
-        for axes, depth in ((2, 1), (3, DEPTH))
-    ),
-    Case("one lane, LINEAR", SMALL_3D, filter_trace(anywhere(), swizzle=0), 4),
-    Case("small, random boxes", SMALL, filter_trace(anywhere()), 4),
+    Case("full, tiles", FULL, RUNS["2D, tiles"], 1),
+    Case("full, tiles, LINEAR", FULL, ROWS["2D, tiles"], 1),
+    Case("full, tiles one pixel off", FULL, filter_trace(PICTURE + 1 / 16)),
+    Case("full, row", FULL, filter_trace(PICTURE[:, :, :1]), 1),
+    Case("full, random boxes", FULL, RUNS["2D, random boxes"]),
+    Case("full, worst-case boxes", FULL, RUNS["2D, worst-case boxes"], 4),
+    Case("full, volume, tiles", FULL, RUNS["volume, tiles"], 2),
+    Case("full, volume, random boxes", FULL, RUNS["volume, random boxes"]),
+    Case("full, volume, worst-case boxes", FULL, RUNS["volume, worst-case boxes"], 8),
+    Case("default, tiles", DEFAULT, RUNS["2D, tiles"], 2),
+    Case("default, volume, tiles", DEFAULT, RUNS["volume, tiles"], 4),
+    Case("one lane, random boxes", SMALL_3D, RUNS["2D, random boxes"], 4),
+    Case("one lane, random boxes, LINEAR", SMALL_3D, ROWS["2D, random boxes"], 4),
+    Case("one lane, worst-case boxes", SMALL_3D, RUNS["2D, worst-case boxes"], 4),
+    Case("one lane, volume, random boxes", SMALL_3D, RUNS["volume, random boxes"], 8),
+    Case("one lane, volume, worst-case boxes", SMALL_3D, RUNS["volume, worst-case boxes"], 8),
+    Case("small, random boxes", SMALL, RUNS["2D, random boxes"], 4),
 ]
 
 
@@ -161,15 +121,15 @@ def test_rate(case):
 def test_rate_of_volume_feedback(kind, z_filter):
     """Every depth of a tap is a beat."""
     name = f"feedback of a volume, type {kind}, Z_FILTER {z_filter}"
-    trace = filter_trace(aligned(3), depth=DEPTH, kind=kind, Z_FILTER=z_filter)
+    texels = np.concatenate([PICTURE, PICTURE[:, :, :1] / 8], axis=2)
+    trace = filter_trace(texels, linked_type=kind, z_filter=z_filter)
     clocks, counters = clocks_of(FULL, trace, name)
     assert share_of(clocks, name, z_filter, counters) >= LEAST
 
 
 def test_write_and_read_in_turn():
     """Measured only: the filter waits until the map has what the quad before wrote."""
-    write = filter_trace(aligned(), kind=MIN)
-    read = filter_trace(aligned())
+    write, read = (filter_trace(PICTURE, linked_type=kind) for kind in (MIN, READ))
     turn = replace(
         read,
         t_sharp=np.concatenate([write.t_sharp, read.t_sharp]),

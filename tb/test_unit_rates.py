@@ -1,7 +1,8 @@
 # amaranth: UnusedElaboratable=no
 """Rates of the whole unit with nothing in its way, over 10,000 quads after a warm-up.
 
-Pixels in tiles of 8x8, one texel per pixel, regions of 128x128 texels: where a quad's lanes have
+Pixels in tiles of 8x8, one texel per pixel, regions of 128x128 texels. The picture is 256 pixels
+wide, so that borders of map texels are as frequent as in a large frame: where a quad's lanes have
 different rows of texels, it may take two clocks. Every run is compared with the golden model too.
 """
 
@@ -10,13 +11,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from kit.vlib import LONG
-from rate_bench import LEAST, LENGTH, clocks_of, share_of, tiles
+from rate_bench import LEAST, LENGTH, clocks_of, share_of
 from traces import ANISO_LINEAR, LINEAR, MIN, POINT, USED, WRAP, image, sampler
 
 from minmip.hw.config import FULL, UnitConfig
 from minmip.sim.trace import OPCODES, SAMPLE, SAMPLE_B, SAMPLE_D, SAMPLE_L, SAMPLE_LZ, Trace
+from minmip.sim.workloads import tile_pixels
 
-SIZE = 4096
+SIZE, WIDTH = 4096, 256
 BIAS = 100  # between two mips
 NAMES = {MIN: "MinMip", USED: "MipRegionUsed", None: "plain"}
 
@@ -24,7 +26,7 @@ NAMES = {MIN: "MinMip", USED: "MipRegionUsed", None: "plain"}
 def picture(t, s, opcode, stretch):
     """Quads of a picture, tile by tile; SAMPLE_D has gradients `stretch` times longer in x."""
     uvw, ddx, ddy = np.zeros((3, LENGTH, 4, 3), np.float32)
-    uvw[:, :, :2] = (tiles() + 0.5) / SIZE
+    uvw[:, :, :2] = (tile_pixels(LENGTH, WIDTH) + 0.5) / SIZE
     ddx[:, :, 0], ddy[:, :, 1] = stretch / SIZE, 1 / SIZE
     return Trace(
         t_sharp=t[None],
