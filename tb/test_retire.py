@@ -161,8 +161,8 @@ def beats_of(rng, count, cfg, where, *, flushes=0.05, reads=0.4) -> dict[str, An
     last[-1] = True
     flush = last & np.r_[True, last[:-1]] & (rng.random(count) < 2 * flushes)
     quad = np.cumsum(np.r_[0, last[:-1]])
-    run = np.cumsum(rng.random(count) < 0.3)
-    read = (rng.random(count) < reads)[run][quad] & ~flush
+    run = np.cumsum(rng.random(count) < 0.6)
+    read = (rng.random(count + 1) < reads)[run][quad] & ~flush
     columns = words(rng, count, cfg, "hot", where)
     columns["word"]["valid"][flush | (rng.random(count) < 0.6)] = 0
     head = {
@@ -240,7 +240,7 @@ def test_rate(alone, reads):
 
 
 def simulated(seed):
-    columns = beats_of(np.random.default_rng(seed), 300, TINY, np.arange(100, 140))
+    columns = beats_of(np.random.default_rng(seed), 400, TINY, np.arange(100, 140))
     check_simulated(Alone(TINY), {"i": columns}, wanted_of(columns), traffic="both", seed=seed)
 
 
