@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from kit.packing import random_columns
 
@@ -22,7 +24,7 @@ def random_footprints(rng, count: int, cfg: UnitConfig, *, volumes=0.7) -> dict:
     and flushes have no active lanes. What is not touched is texel 0.
     """
     lanes = cfg.lanes
-    beats = random_columns(rng, footprint_beat(cfg), count)
+    beats: Any = random_columns(rng, footprint_beat(cfg), count)
     beats["linked"] = rng.integers(0, 5, count)
     idle = (beats["linked"] == 0) | (rng.random(count) < 0.1)
     calm = rng.random(count) < 0.5

@@ -37,7 +37,8 @@ def test_stage(stage):
         built = getattr(constructor(cfg, *arguments), "latency", None)
         if latency == "-":
             continue
-        letters = {"L": cfg.lanes, "L/U": cfg.lanes // cfg.lod_units, "V": int(cfg.volumes)}
+        letters = {"L": cfg.lanes, "L/U": cfg.lanes // cfg.lod_units}
+        letters |= {"V": int(cfg.volumes), "2V": 2 * cfg.volumes}
         said = sum(letters[part] if part in letters else int(part) for part in latency.split(" + "))
         assert built == said, f"{name} with {cfg.lanes} lanes"
 
