@@ -16,7 +16,7 @@ from kit.vlib import LONG, SEED, TRAFFIC
 from mutants.top import MUTANTS
 from random_traces import KINDS, random_trace
 from unit_bench import UnitBench, cut, requests, unit_bench, with_flushes
-from unit_others import random_others
+from unit_others import random_others, untouched
 
 from minmip.hw.blocks import PRESETS
 from minmip.hw.build import verilog
@@ -161,7 +161,11 @@ def test_other_parameters(name):
 
 
 def check_flushes(bench, seed, quads, kind="feedback"):
-    """The memory, looked at in the clock of each answer to a flush, is that of the golden model."""
+    """The memory, looked at in the clock of each answer to a flush, is that of the golden model.
+
+    Behind quads of the filter the answer may be late: then bytes that later quads write are left
+    out.
+    """
     rng = np.random.default_rng(seed)
     trace = random_trace(rng, quads, kind)
     cfg = bench.cfg
@@ -183,7 +187,10 @@ def check_flushes(bench, seed, quads, kind="feedback"):
         answered += run.given["o"]
         assert answered == place + 1, f"seed {seed}: no answer to the flush at {place}"
         wanted = golden.run(cut(trace, 0, place), cfg).memory
-        np.testing.assert_array_equal(memory, wanted, f"seed {seed}, flush at {place}")
+        settled = slice(None) if kind == "feedback" else untouched(cut(trace, place, quads), cfg)
+        np.testing.assert_array_equal(
+            memory[settled], wanted[settled], f"seed {seed}, {kind}, flush at {place}"
+        )
 
 
 @pytest.mark.parametrize("preset", BUILT)

@@ -119,9 +119,9 @@ def test_rate(case):
 @pytest.mark.parametrize("kind", [USED, MIN, MAX])
 @pytest.mark.parametrize("z_filter", [1, 2], ids=["point", "linear"])
 def test_rate_of_volume_feedback(kind, z_filter):
-    """Every depth of a tap is a beat."""
+    """Every depth of a tap is a beat; 128 pixels a texel, as in the rates of flat maps."""
     name = f"feedback of a volume, type {kind}, Z_FILTER {z_filter}"
-    texels = np.concatenate([PICTURE, PICTURE[:, :, :1] / 8], axis=2)
+    texels = np.concatenate([PICTURE, PICTURE[:, :, :1]], axis=2) / 8
     trace = filter_trace(texels, linked_type=kind, z_filter=z_filter)
     clocks, counters = clocks_of(FULL, trace, name)
     assert share_of(clocks, name, z_filter, counters) >= LEAST
