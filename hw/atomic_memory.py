@@ -4,7 +4,7 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import data, stream, wiring
 
 from minmip.hw.config import UnitConfig
-from minmip.hw.map_memory import MapMemory
+from minmip.hw.map_memory import MapMemory, read_ports
 from minmip.hw.memory_port import MemoryPort
 
 __all__ = ["AtomicMemory"]
@@ -18,7 +18,7 @@ class AtomicMemory(wiring.Component):
     cfg : UnitConfig
         Word, size and latency of the memory.
     memory : wiring.Component
-        With a member `port: In(MapMemorySignature(cfg))`; by default block RAM.
+        With the members of `MapMemory`; by default it is one, of block RAM.
 
     Attributes
     ----------
@@ -29,6 +29,8 @@ class AtomicMemory(wiring.Component):
     -------
     base, limit, i, idle, dropped, i_host, o_host, o_host_valid
         Those of `MemoryPort`.
+    reads : In(MapReadSignature(cfg)).array(4)
+        Read ports of the MinMip filter, if built: those of the memory, past everything else.
     """
 
     base: Signal
@@ -39,6 +41,7 @@ class AtomicMemory(wiring.Component):
     i_host: stream.Interface
     o_host: data.View
     o_host_valid: Signal
+    reads: list[wiring.PureInterface]
 
     def __init__(self, cfg: UnitConfig, memory=None):
         self.cfg = cfg
@@ -47,7 +50,7 @@ class AtomicMemory(wiring.Component):
         self.latency = self.port.latency
         members = dict(self.port.signature.members)
         del members["memory"]
-        super().__init__(members)
+        super().__init__(members | read_ports(cfg, "reads"))
 
     def elaborate(self, platform):
         m = Module()
@@ -56,6 +59,9 @@ class AtomicMemory(wiring.Component):
         wiring.connect(m, port.memory, self.memory.port)
         wiring.connect(m, wiring.flipped(self.i), port.i)
         wiring.connect(m, wiring.flipped(self.i_host), port.i_host)
+        if self.cfg.filters:
+            for reader, read in zip(self.reads, self.memory.reads, strict=True):
+                wiring.connect(m, wiring.flipped(reader), read)
         m.d.comb += [
             port.base.eq(self.base),
             port.limit.eq(self.limit),

@@ -21,13 +21,16 @@ from minmip.hw.shapes import (
 )
 
 __all__ = [
+    "FILTERED_BITS",
     "LOD",
     "QUAD_TAG_BITS",
     "WORDS",
     "addressed_beat",
     "context_answer",
     "control_fields",
+    "filter_result",
     "footprint_beat",
+    "kernel",
     "lod_beat",
     "mip_beat",
     "part_beat",
@@ -36,6 +39,9 @@ __all__ = [
     "quad_beat",
     "quad_operands",
     "quad_request",
+    "read_request",
+    "retired",
+    "slab_beat",
     "tap_beat",
     "word_beat",
     "words_request",
@@ -46,7 +52,9 @@ QUAD_TAG_BITS = 16
 LOD = signed(16)
 """S7.8: a level in 1/256."""
 WORDS = 4
-"""Memory words that a beat may touch: two rows of texels, each on both sides of a word's edge."""
+"""Memory words of a group: what one lane may touch, two rows of texels on both sides of an edge."""
+FILTERED_BITS = 13
+"""A filtered value, U5.8."""
 
 
 def control_fields(cfg: UnitConfig, *names: str) -> data.StructLayout:
@@ -91,7 +99,7 @@ def quad_answer() -> data.StructLayout:
         {
             "code": unsigned(CODE_BITS),
             "flush": unsigned(1),
-            "filtered": data.ArrayLayout(unsigned(13), 4),
+            "filtered": data.ArrayLayout(unsigned(FILTERED_BITS), 4),
             "tag": unsigned(QUAD_TAG_BITS),
         }
     )
@@ -241,16 +249,29 @@ def _texels(cfg: UnitConfig) -> dict:
     }
 
 
+def _ramp(cfg: UnitConfig) -> data.StructLayout:
+    """The filter's ramp on each axis: twice the slope, and the offset in 1/256."""
+    return data.StructLayout(
+        {
+            "slope2": data.ArrayLayout(unsigned(8), cfg.axes),
+            "offset": data.ArrayLayout(unsigned(7), cfg.axes),
+        }
+    )
+
+
 def footprint_beat(cfg: UnitConfig) -> data.StructLayout:
     """Texels of one tap and mip of a part; `slice` is absolute, `value` the byte to write.
 
     `linked` is the linked type, 0 for plain requests. Axes not in use have texel 0, touched once.
+    For the MinMip filter texel 0 of an axis is the own texel, texel 1 the near neighbour, and
+    `weight` the fraction of the position, 0 to 255. `thick`: the map is a swizzled volume.
     """
     lane = data.StructLayout(_texels(cfg) | {"value": unsigned(8)})
     return data.StructLayout(
         _head(cfg)
         | _place(cfg)
-        | {"linked": unsigned(3), "lane": data.ArrayLayout(lane, cfg.lanes)}
+        | {"linked": unsigned(3), "thick": unsigned(1), "ramp": _ramp(cfg)}
+        | {"lane": data.ArrayLayout(lane, cfg.lanes)}
     )
 
 
@@ -266,35 +287,100 @@ def pattern_beat(cfg: UnitConfig) -> data.StructLayout:
     )
 
 
-def word_beat(cfg: UnitConfig) -> data.StructLayout:
-    """Texels in up to four memory words of a map: word 2r + c is at row `y[r]` and column `x[c]`.
+def slab_beat(cfg: UnitConfig) -> data.StructLayout:
+    """Texels of a part in one slice, or at one depth of a volume (a *slab*): two rows, two columns.
 
-    `x` and `y` are map texels; the word is the one that holds the texel. `mip` is the map's. Each
-    lane gives its texels `joins` (2 * row + column); its rows and columns are in the second row and
-    second column of words, or else in the first. `byte` is the place of a column in its word.
-    Words that have a texel differ. `rank[q]` is the lane, one-hot, with the q-th strongest value:
-    that of several for one byte. `last` ends the quad.
+    `slab` is 1 for the second depth of a volume; `done`: no slab of these lanes follows. Texels of
+    the filter that are not touched are in the border and count as 0.
+    """
+    pair = data.ArrayLayout(unsigned(TEXEL_BITS), 2)
+    lane = data.StructLayout(
+        {
+            "x": pair,
+            "y": pair,
+            "x_touched": unsigned(2),
+            "y_touched": unsigned(2),
+            "fraction": data.ArrayLayout(unsigned(8), cfg.axes),
+            "slice": unsigned(SLICE_BITS),
+            "mip": unsigned(4),
+            "value": unsigned(8),
+        }
+    )
+    return data.StructLayout(
+        _head(cfg)
+        | {
+            "first_lane": unsigned(2),
+            "last": unsigned(1),
+            "active": unsigned(cfg.lanes),
+            "linked": unsigned(3),
+            "slab": unsigned(1),
+            "done": unsigned(1),
+            "thick": unsigned(1),
+            "ramp": _ramp(cfg),
+            "lane": data.ArrayLayout(lane, cfg.lanes),
+        }
+    )
+
+
+def kernel(cfg: UnitConfig) -> data.StructLayout:
+    """What the filter needs of a part beside its texels."""
+    fractions = data.ArrayLayout(unsigned(8), cfg.axes)
+    return data.StructLayout(
+        {
+            "first_lane": unsigned(2),
+            "slab": unsigned(1),
+            "done": unsigned(1),
+            "ramp": _ramp(cfg),
+            "fraction": data.ArrayLayout(fractions, cfg.lanes),
+        }
+    )
+
+
+def _members(cfg: UnitConfig) -> data.ArrayLayout:
+    """Texels of each lane in a group of words: 2 * row + column.
+
+    `member`: the lane is in the group. Of its texels, those that are touched `joins`; each is byte
+    `byte` of word `slot`.
     """
     lane = data.StructLayout(
         {
+            "member": unsigned(1),
             "joins": unsigned(4),
-            "second_row": unsigned(2),
-            "second_column": unsigned(2),
-            "value": unsigned(8),
-            "byte": data.ArrayLayout(unsigned(cfg.word_log2), 2),
+            "slot": data.ArrayLayout(unsigned(2), 4),
+            "byte": data.ArrayLayout(unsigned(cfg.word_log2), 4),
+        }
+    )
+    return data.ArrayLayout(lane, cfg.lanes)
+
+
+def word_beat(cfg: UnitConfig) -> data.StructLayout:
+    """A group of lanes whose texels lie in up to four memory words of a map.
+
+    Each `valid` word is the one that holds the texel (x, y) of the map's `mip` and `slice`; valid
+    words differ. `read`: for the filter, nothing is written. `value` is what each lane writes;
+    `rank[q]` is the lane, one-hot, with the q-th strongest value: that of several for one byte.
+    `last` ends the quad.
+    """
+    word = data.StructLayout(
+        {
+            "valid": unsigned(1),
+            "mip": unsigned(4),
+            "slice": unsigned(SLICE_BITS),
+            "x": unsigned(TEXEL_BITS),
+            "y": unsigned(TEXEL_BITS),
         }
     )
     return data.StructLayout(
         _head(cfg)
         | {
             "last": unsigned(1),
+            "read": unsigned(1),
             "op": MemoryOp,
-            "mip": unsigned(4),
-            "slice": unsigned(SLICE_BITS),
-            "x": data.ArrayLayout(unsigned(TEXEL_BITS), 2),
-            "y": data.ArrayLayout(unsigned(TEXEL_BITS), 2),
-            "lane": data.ArrayLayout(lane, cfg.lanes),
+            "word": data.ArrayLayout(word, WORDS),
+            "lane": _members(cfg),
+            "value": data.ArrayLayout(unsigned(8), cfg.lanes),
             "rank": data.ArrayLayout(unsigned(cfg.lanes), cfg.lanes),
+            "kernel": kernel(cfg),
         }
     )
 
@@ -314,10 +400,51 @@ def _addressed_words(cfg: UnitConfig) -> data.ArrayLayout:
 def addressed_beat(cfg: UnitConfig) -> data.StructLayout:
     """Up to four different memory words with their bytes; addresses count words from byte 0.
 
-    Addresses of words that are not valid, and data bytes without their mask bit, are anything.
+    Addresses of words that are not valid, and data bytes without their mask bit, are anything. With
+    `read`, `lane` and `kernel` say what the filter needs.
     """
     return data.StructLayout(
-        _head(cfg) | {"last": unsigned(1), "op": MemoryOp, "word": _addressed_words(cfg)}
+        _head(cfg)
+        | {
+            "last": unsigned(1),
+            "read": unsigned(1),
+            "op": MemoryOp,
+            "word": _addressed_words(cfg),
+            "lane": _members(cfg),
+            "kernel": kernel(cfg),
+        }
+    )
+
+
+def read_request(cfg: UnitConfig) -> data.StructLayout:
+    """Words that the filter reads, and the lanes whose texels they hold; `last` ends the quad."""
+    word = data.StructLayout(
+        {"valid": unsigned(1), "address": unsigned(ADDRESS_BITS - cfg.word_log2)}
+    )
+    return data.StructLayout(
+        {
+            "last": unsigned(1),
+            "word": data.ArrayLayout(word, WORDS),
+            "lane": _members(cfg),
+            "kernel": kernel(cfg),
+        }
+    )
+
+
+def filter_result() -> data.StructLayout:
+    """Filtered values of a quad, U5.8; 0 for lanes that did not ask."""
+    return data.StructLayout({"filtered": data.ArrayLayout(unsigned(FILTERED_BITS), 4)})
+
+
+def retired() -> data.StructLayout:
+    """A quad or flush that has left the pipeline; with `read` its `filter_result` follows."""
+    return data.StructLayout(
+        {
+            "code": unsigned(CODE_BITS),
+            "flush": unsigned(1),
+            "read": unsigned(1),
+            "tag": unsigned(QUAD_TAG_BITS),
+        }
     )
 
 

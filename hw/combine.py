@@ -1,50 +1,61 @@
-"""Combine: texels of a beat on one byte are merged, those in one word leave together (spec 03)."""
+"""Combine: texels of a beat on one byte are merged, those in few words leave together (spec 03)."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import footprint_beat, word_beat
+from minmip.hw.beats import WORDS, kernel, slab_beat, word_beat
 from minmip.hw.config import UnitConfig
-from minmip.hw.descriptor_words import LINKED_MAX, LINKED_MIN, LINKED_OR
+from minmip.hw.descriptor_words import LINKED_FILTER, LINKED_MAX, LINKED_MIN, LINKED_OR
 from minmip.hw.lib.choose import choose
 from minmip.hw.lib.side_buffer import SideBuffer
 from minmip.hw.shapes import SLICE_BITS, TEXEL_BITS, MemoryOp
-from minmip.hw.texel_groups import TexelGroups, lane_pairs
+from minmip.hw.texel_groups import TexelGroups
 
 __all__ = ["Combine"]
 
 HEAD = ("context", "code", "flush", "tag", "last")
-"""What goes through unchanged."""
+"""What goes through unchanged, to `word_beat`."""
+FILTER = ("first_lane", "slab", "done", "ramp")
+"""And to its `kernel`."""
+TEXELS = 4
+"""Texels of a lane: 2 * row + column."""
 
 
 def _side(cfg: UnitConfig) -> data.StructLayout:
     """What waits while the texels are grouped; `mip` is the map's."""
-    head = {name: footprint_beat(cfg)[name].shape for name in HEAD}
+    head = {name: slab_beat(cfg)[name].shape for name in (*HEAD, "thick")}
     lane = data.StructLayout(
         {
             "mip": unsigned(4),
             "slice": unsigned(SLICE_BITS),
             "x": data.ArrayLayout(unsigned(TEXEL_BITS), 2),
             "y": data.ArrayLayout(unsigned(TEXEL_BITS), 2),
+            "x_touched": unsigned(2),
+            "y_touched": unsigned(2),
             "value": unsigned(8),
         }
     )
-    return data.StructLayout(head | {"op": MemoryOp, "lane": data.ArrayLayout(lane, cfg.lanes)})
+    rest = {"op": MemoryOp, "read": unsigned(1), "kernel": kernel(cfg)}
+    return data.StructLayout(head | rest | {"lane": data.ArrayLayout(lane, cfg.lanes)})
 
 
 class Combine(wiring.Component):
     """Bring together the texels of a beat that lie in the same memory words (spec 03 "Combine").
 
-    A memory word is a part of one row of texels, in LINEAR and in 256B_S. The texels leave in
-    groups, one per clock (`TexelGroups`): the first lane with a texel that has not left leads, and
-    all texels in its four words go with it, so no word of a beat is in two groups. A beat whose
-    texels lie in the words of one lane takes one clock; lanes in different places take one clock
-    each. The next beat follows without a bubble. A beat with no texel to write passes as one beat
-    without texels. The bytes are made of a group where it has its addresses (`WordExpand`): a group
-    is a third as wide as its words.
+    A memory word is a part of one row of texels, in LINEAR and in 256B_S; in a swizzled volume it
+    is a box, 4 texels wide and as high and deep as its bytes go. The lanes leave in groups, one per
+    clock (`TexelGroups`): a run of lanes whose texels lie in four different words or fewer. So a
+    beat takes one clock when its texels lie in four words, lanes in different places take one clock
+    each, and no lane is divided. The words of a group differ; a word may come again in a later
+    group of the beat, so bytes that are counted behind are counted for each group. The next beat
+    follows without a bubble. A beat without a lane that writes or reads passes as one beat without
+    words. The bytes are made of a group where it has its addresses (`WordExpand`): a group is a
+    third as wide as its words.
 
-    Latency 6 + lanes. In order. `i.ready` is a register; `o.ready` reaches registers only.
+    Beats for the filter (linked type 4) are grouped in the same way, to be read.
+
+    Latency 12 + lanes. In order. `i.ready` is a register; `o.ready` reaches registers only.
 
     Parameters
     ----------
@@ -53,10 +64,11 @@ class Combine(wiring.Component):
 
     Members
     -------
-    i : In(stream.Signature(footprint_beat(cfg)))
-        Lanes of refused quads and flushes are not `active`.
+    i : In(stream.Signature(slab_beat(cfg)))
+        Lanes of refused quads and flushes are not `active`. Plain quads have no map: none of their
+        lanes is a member of a group.
     o : Out(stream.Signature(word_beat(cfg)))
-        `x` and `y` are the leader's texels. A beat without texels may have any place and `op`.
+        Of words that are not valid, and texels that do not join, the rest is anything.
     """
 
     i: stream.Interface
@@ -70,7 +82,7 @@ class Combine(wiring.Component):
         self.latency = self.groups.latency + 1
         super().__init__(
             {
-                "i": In(stream.Signature(footprint_beat(cfg))),
+                "i": In(stream.Signature(slab_beat(cfg))),
                 "o": Out(stream.Signature(word_beat(cfg))),
             }
         )
@@ -88,7 +100,13 @@ class Combine(wiring.Component):
         request, side = into.payload.beat, into.payload.side
         m.d.comb += [into.valid.eq(self.i.valid), self.i.ready.eq(into.ready)]
         m.d.comb += [side[name].eq(beat[name]) for name in HEAD]
-        m.d.comb += request.descending.eq(beat.linked == LINKED_MAX)
+        m.d.comb += [side.kernel[name].eq(beat[name]) for name in FILTER]
+        m.d.comb += [
+            request.descending.eq(beat.linked == LINKED_MAX),
+            request.thick.eq(beat.thick),
+            side.thick.eq(beat.thick),
+            side.read.eq((beat.linked == LINKED_FILTER) & ~beat.code.any() & ~beat.flush),
+        ]
         with m.Switch(beat.linked):
             with m.Case(LINKED_MIN):
                 m.d.comb += side.op.eq(MemoryOp.MIN)
@@ -98,67 +116,89 @@ class Combine(wiring.Component):
                 m.d.comb += side.op.eq(MemoryOp.OR)
         for n in range(self.cfg.lanes):
             lane = beat.lane[n]
-            x, y = lane.axis[0], lane.axis[1]
             # MipRegionUsed has a map of several mips, the others have one.
             mip = Mux(beat.linked == LINKED_OR, lane.mip, 0)
             for part in (request.lane[n], side.lane[n]):
                 m.d.comb += [
                     part.mip.eq(mip),
                     part.slice.eq(lane.slice),
-                    part.x.eq(x.texel),
-                    part.y.eq(y.texel),
+                    part.x.eq(lane.x),
+                    part.y.eq(lane.y),
+                    part.x_touched.eq(lane.x_touched),
+                    part.y_touched.eq(lane.y_touched),
                     part.value.eq(lane.value),
                 ]
             m.d.comb += [
                 request.lane[n].live.eq(beat.active[n] & beat.linked.any()),
-                request.lane[n].x_touched.eq(x.touched),
-                request.lane[n].y_touched.eq(y.touched),
+                side.kernel.fraction[n].eq(lane.fraction),
             ]
 
     def _issue(self, m: Module) -> None:
         """Send the groups of a beat, one per clock."""
-        lanes = range(self.cfg.lanes)
+        lanes = self.cfg.lanes
         groups, side = self.groups.o.payload.beat, self.groups.o.payload.side
         valid, go = self.groups.o.valid, Signal()
-        # The group that goes now, those after it: of the queue, and later of these registers.
+        # The groups from the one that goes now: of the queue, and later of these registers.
         later = Signal()
-        leader, others = Signal.like(groups.first), Signal.like(groups.others)
-        next_leader, next_others = Signal.like(leader), Signal.like(others)
+        left, next_left = Signal(lanes * lanes), Signal(lanes * lanes)
         more, next_more = Signal(), Signal()
         m.d.comb += [
             go.eq(~self.o.valid | self.o.ready),
-            leader.eq(Mux(later, next_leader, groups.first)),
-            others.eq(Mux(later, next_others, groups.others)),
+            left.eq(Mux(later, next_left, groups.group)),
             more.eq(Mux(later, next_more, groups.more)),
             self.groups.o.ready.eq(go & ~more),
         ]
         with m.If(go & valid):
-            nearest = Cat(others[n] & ~others[:n].any() for n in lanes)
             m.d.sync += [
                 later.eq(more),
-                next_leader.eq(nearest),
-                next_others.eq(others & ~nearest),
-                next_more.eq((others & ~nearest).any()),
+                next_left.eq(left >> lanes),
+                next_more.eq(left[2 * lanes : 3 * lanes].any()),
             ]
 
-        beat, order = self.o.payload, lane_pairs(self.cfg)
+        beat, members = self.o.payload, left[:lanes]
         with m.If(go):
             m.d.sync += [
                 self.o.valid.eq(valid),
-                *(beat[name].eq(side[name]) for name in HEAD),
+                *(beat[name].eq(side[name]) for name in (*HEAD, "op", "read", "kernel")),
                 beat.last.eq(side.last & ~more),
-                beat.op.eq(side.op),
                 beat.rank.eq(groups.rank),
             ]
-            for name in ("mip", "slice", "x", "y"):
-                m.d.sync += beat[name].eq(choose(leader, [lane[name] for lane in side.lane]))
-            for n in lanes:
-                # Lanes before the leader have left.
-                pairs = [groups.pair[order.index((lead, n))] for lead in range(n + 1)]
-                for name in ("joins", "second_row", "second_column"):
-                    given = choose(leader[: n + 1], [pair[name] for pair in pairs])
-                    m.d.sync += beat.lane[n][name].eq(given)
-                m.d.sync += beat.lane[n].value.eq(side.lane[n].value)
-                for column in range(2):
-                    byte = side.lane[n].x[column][: self.cfg.word_log2]
-                    m.d.sync += beat.lane[n].byte[column].eq(byte)
+            for slot in range(WORDS):
+                self._load_word(m, beat.word[slot], slot, members)
+            for n in range(lanes):
+                m.d.sync += beat.value[n].eq(side.lane[n].value)
+                self._load_lane(m, beat.lane[n], n, members[n])
+
+    def _load_word(self, m: Module, word, slot: int, members) -> None:
+        """Take the place of a word from the lane that brings it."""
+        groups, side = self.groups.o.payload.beat, self.groups.o.payload.side
+        brings = [lane.brings[slot] for lane in groups.lane]
+        chosen = Cat(member & one.valid for member, one in zip(members, brings, strict=True))
+        m.d.sync += [
+            word.valid.eq(chosen.any()),
+            word.mip.eq(choose(chosen, [lane.mip for lane in side.lane])),
+            word.slice.eq(choose(chosen, [lane.slice for lane in side.lane])),
+        ]
+        for axis, place in (("x", "column"), ("y", "row")):
+            texels = [
+                Mux(one[place], lane[axis][1], lane[axis][0])
+                for one, lane in zip(brings, side.lane, strict=True)
+            ]
+            m.d.sync += word[axis].eq(choose(chosen, texels))
+
+    def _load_lane(self, m: Module, lane, number: int, member) -> None:
+        """Give the texels of a lane their words and bytes."""
+        groups, side = self.groups.o.payload.beat, self.groups.o.payload.side
+        texels = side.lane[number]
+        m.d.sync += [lane.member.eq(member), lane.slot.eq(groups.lane[number].slot)]
+        for t in range(TEXELS):
+            row, column = t >> 1, t & 1
+            x = texels.x[column]
+            byte = x[: self.cfg.word_log2]
+            if self.cfg.volumes:
+                box = Cat(x[:2], texels.slice[0], texels.y[row][0])[: self.cfg.word_log2]
+                byte = Mux(side.thick, box, byte)
+            m.d.sync += [
+                lane.joins[t].eq(member & texels.y_touched[row] & texels.x_touched[column]),
+                lane.byte[t].eq(byte),
+            ]

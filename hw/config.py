@@ -131,7 +131,17 @@ class UnitConfig:
     @property
     def axes(self) -> int:
         """Coordinate axes of the datapath: 3 when volumes are built in, else 2."""
-        return 3 if 10 in self.resource_types else 2
+        return 3 if self.volumes else 2
+
+    @property
+    def volumes(self) -> bool:
+        """Whether volumes are built in."""
+        return 10 in self.resource_types
+
+    @property
+    def filters(self) -> bool:
+        """Whether the MinMip filter is built in."""
+        return 4 in self.linked_types
 
     @property
     def word_log2(self) -> int:
@@ -142,17 +152,22 @@ class UnitConfig:
 EVERYTHING = UnitConfig()
 """All that the specification has: what the golden model assumes unless it is told otherwise."""
 
-FULL = UnitConfig(resource_types=frozenset({8, 9, 12, 13}), linked_types=frozenset({1, 2, 3}))
-"""The whole unit as it is built today, a quad per clock. Volumes and the MinMip filter come later;
-until then they are code 14."""
+FULL = EVERYTHING
+"""The whole unit, a quad per clock."""
 
 DEFAULT = replace(FULL, lanes=2, lod_units=1, combine_entries=4)
 """Half the lanes, one LOD unit."""
 
 SMALL = replace(
-    FULL, lanes=1, lod_units=1, descriptor_entries=2, combine_entries=2, memory_bytes=1 << 14
+    FULL,
+    resource_types=FULL.resource_types - {10},
+    lanes=1,
+    lod_units=1,
+    descriptor_entries=2,
+    combine_entries=2,
+    memory_bytes=1 << 14,
 )
-"""One lane per clock: the least area."""
+"""One lane per clock and no volumes: the least area."""
 
 PRESETS = {"small": SMALL, "default": DEFAULT, "full": FULL}
 """Builds of the unit by name."""

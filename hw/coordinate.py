@@ -28,6 +28,10 @@ SATURATION = 1 << 15
 class AxisDatapath(wiring.Component):
     """Footprint of one tap on one axis.
 
+    For the MinMip filter (`filter`, spec 04): the texel in which the position lies, and its
+    neighbour on the near side, touched if `linear`. The position is that of POINT, `weight` its
+    fraction.
+
     One axis per clock, latency 29.
 
     Parameters
@@ -101,22 +105,28 @@ class AxisDatapath(wiring.Component):
 
         size_q = delay(m, self.i.size, self.position_at - self.size_after, name="size")
         linear_q = delay(m, self.i.linear, self.position_at, name="linear")
+        filter_q = delay(m, self.i.filter, self.position_at, name="filter")
         m.d.comb += [
             position.magnitude.eq(reduction.o),
             position.negative.eq(reduction.o_negative),
             position.size.eq(size_q),
-            position.linear.eq(linear_q),
+            position.linear.eq(linear_q & ~filter_q),
             position.truncate.eq(delay(m, self.truncate, self.position_at, name="truncate")),
         ]
 
         # One clock for the second texel, then both go through the address mode. A texel of weight 0
-        # is dropped.
+        # is dropped, but the filter's weights follow from the fraction later.
         first, fraction = position.position[8:].as_signed(), position.position[:8]
-        weight = Mux(delay(m, linear_q, position.latency, name="linear_2"), fraction, 0)
+        linear = delay(m, linear_q, position.latency, name="linear_2")
+        filters = delay(m, filter_q, position.latency, name="filter_2")
+        weight = Mux(linear | filters, fraction, 0)
         weight_q1 = delay(m, weight, 1, name="weight")
+        linear_q1 = delay(m, linear, 1, name="linear_3")
+        filters_q1 = delay(m, filters, 1, name="filter_3")
         first_q1 = delay(m, first, 1, name="first")
-        second_q1 = Signal(signed(17), reset_less=True)  # 2**15 at most
-        m.d.sync += second_q1.eq(first + 1)
+        second_q1 = Signal(signed(17), reset_less=True)  # -2**15 - 1 to 2**15
+        before = filters & ~fraction[-1]  # in the first half of its texel
+        m.d.sync += second_q1.eq(first + Cat(Const(1, 1), before).as_signed())
         last_q1 = delay(m, (size_q - 1)[:TEXEL_BITS], position.latency + 1, name="last")
         mode_q1 = delay(m, mode, self.texel_at + 1, name="mode")
         for n, texel in enumerate((first_q1, second_q1)):
@@ -125,7 +135,7 @@ class AxisDatapath(wiring.Component):
                 one.i.eq(texel),
                 one.last.eq(last_q1),
                 one.mode.eq(mode_q1),
-                one.use.eq(weight_q1.any() if n else 1),
+                one.use.eq(Mux(filters_q1, linear_q1, weight_q1.any()) if n else 1),
                 self.o.texel[n].eq(one.o),
                 self.o.touched[n].eq(one.touched),
             ]

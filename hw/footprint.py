@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 from minmip.hw.beats import control_fields, footprint_beat, tap_beat
 from minmip.hw.config import UnitConfig
 from minmip.hw.coordinate import CoordinateDatapath
+from minmip.hw.descriptor_words import LINKED_FILTER
 from minmip.hw.lib.delay import delay
 from minmip.hw.lib.less_than import less_than
 from minmip.hw.lib.side_buffer import SideBuffer
@@ -17,12 +18,15 @@ __all__ = ["CONTROL", "Footprint", "FootprintDatapath", "footprint_request"]
 
 CONTROL = (
     *("size", "scale", "linked", "axes", "base_level", "clamp", "truncate", "z_linear"),
-    *("first_slice", "last_slice", "is_array"),
+    *("first_slice", "last_slice", "is_array", "swizzled", "volume"),
+    *("filter_slope2", "filter_offset"),
 )
 """Fields of the control struct that footprints need."""
 
 KEPT = ("context", "code", "flush", "tag", "first_lane", "tap", "slot", "last", "active")
 LANE_KEPT = ("mip", "lod")
+RAMP = {"slope2": "filter_slope2", "offset": "filter_offset"}
+"""Fields of the filter's ramp, and of the descriptors."""
 
 
 def footprint_request(cfg: UnitConfig) -> data.StructLayout:
@@ -31,14 +35,19 @@ def footprint_request(cfg: UnitConfig) -> data.StructLayout:
 
 
 def _side(cfg: UnitConfig) -> data.StructLayout:
-    """What goes from the tap beat to the footprint beat as it is."""
+    """What goes to the footprint beat past the datapath; a build without the filter has no ramp."""
     whole = footprint_beat(cfg)
     of_lane = whole["lane"].shape.elem_shape
     lane = data.StructLayout({name: of_lane[name].shape for name in LANE_KEPT})
     return data.StructLayout(
-        {name: whole[name].shape for name in (*KEPT, "linked")}
+        {name: whole[name].shape for name in (*KEPT, *_made(cfg))}
         | {"lane": data.ArrayLayout(lane, cfg.lanes)}
     )
+
+
+def _made(cfg: UnitConfig) -> tuple[str, ...]:
+    """Fields of the footprint beat that the control fields alone decide."""
+    return ("linked", "thick", *(("ramp",) if cfg.filters else ()))
 
 
 class FootprintDatapath(wiring.Component):
@@ -92,6 +101,7 @@ class FootprintDatapath(wiring.Component):
             delay(m, control.axes <= axis, self.latency, name=f"unused{axis}")
             for axis in range(1, self.cfg.axes)
         ]
+        filters = control.linked == LINKED_FILTER
         for n, (lane, o) in enumerate(zip(beat.lane, self.o, strict=True)):
             m.submodules[f"rescale{n}"] = rescale = self.rescales[n]
             m.submodules[f"coordinate{n}"] = coordinate = self.coordinates[n]
@@ -112,7 +122,10 @@ class FootprintDatapath(wiring.Component):
                     request.major.eq(lane.line[axis] if axis < 2 else 0),
                     request.size.eq(rescale.o.grid[axis]),
                     request.mode.eq(control.clamp[axis]),
-                    request.linear.eq(lane.linear if axis < 2 else control.z_linear),
+                    request.linear.eq(
+                        lane.linear if axis < 2 else Mux(filters, lane.linear, control.z_linear)
+                    ),
+                    request.filter.eq(filters),
                 ]
                 found = coordinate.o.axis[axis]
                 m.d.comb += o.axis[axis].eq(found)
@@ -149,6 +162,9 @@ class Footprint(wiring.Component):
 
     Each lane has a rescale and a coordinate datapath. The array slice is the rounded operand plus
     the view's first one, at most the view's last. Axes not in use have texel 0, touched, weight 0.
+    For the MinMip filter (linked type 4, spec 04) the texels are the own one and the near
+    neighbour, the third axis blends like the others, and each axis has its ramp: a volume's V
+    fields are those of w.
 
     One beat per clock, latency 31. `ready` is a register (`SideBuffer`).
 
@@ -189,11 +205,11 @@ class Footprint(wiring.Component):
             self.i.ready.eq(buffer.i.ready),
             buffer.i.valid.eq(self.i.valid),
             taken.beat.eq(self.i.payload),
-            taken.side.linked.eq(self.i.payload.control.linked),
             self.o.valid.eq(buffer.o.valid),
             buffer.o.ready.eq(self.o.ready),
-            self.o.payload.linked.eq(given.side.linked),
         ]
+        self._shared(m, taken.side)
+        m.d.comb += [self.o.payload[name].eq(given.side[name]) for name in _made(self.cfg)]
         for name in KEPT:
             m.d.comb += [
                 taken.side[name].eq(self.i.payload.beat[name]),
@@ -207,3 +223,20 @@ class Footprint(wiring.Component):
                 ]
             m.d.comb += [o[name].eq(given.beat[n][name]) for name in ("axis", "slice", "value")]
         return m
+
+    def _shared(self, m: Module, side) -> None:
+        """Fill in what all lanes share."""
+        control = self.i.payload.control
+        m.d.comb += [
+            side.linked.eq(control.linked),
+            side.thick.eq(control.swizzled & control.volume),
+        ]
+        if not self.cfg.filters:
+            return
+        for name, field in RAMP.items():
+            # Fields U, and "V or W".
+            first, second = control[field]
+            of_axis = (first, Mux(control.axes == 2, second, first), second)
+            m.d.comb += [
+                one.eq(value) for one, value in zip(side.ramp[name], of_axis, strict=False)
+            ]

@@ -4,11 +4,22 @@ from amaranth.hdl import Module, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from minmip.hw.beats import WORDS
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
 from minmip.hw.vendor.parts import BlockRam
 
-__all__ = ["MapMemory", "MapMemorySignature", "OutsideMemory"]
+__all__ = ["MapMemory", "MapMemorySignature", "MapReadSignature", "OutsideMemory", "read_ports"]
+
+
+def _address(cfg: UnitConfig):
+    """Memory word, counted from the start of the memory."""
+    return unsigned((cfg.memory_bytes // cfg.word_bytes - 1).bit_length())
+
+
+def _word(cfg: UnitConfig) -> data.ArrayLayout:
+    """Bytes of a word, lowest address first."""
+    return data.ArrayLayout(unsigned(8), cfg.word_bytes)
 
 
 class MapMemorySignature(wiring.Signature):
@@ -39,18 +50,50 @@ class MapMemorySignature(wiring.Signature):
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
-        address = unsigned((cfg.memory_bytes // cfg.word_bytes - 1).bit_length())
-        word = data.ArrayLayout(unsigned(8), cfg.word_bytes)
         super().__init__(
             {
                 "read_en": Out(1),
-                "read_addr": Out(address),
-                "read_data": In(word),
+                "read_addr": Out(_address(cfg)),
+                "read_data": In(_word(cfg)),
                 "write_mask": Out(cfg.word_bytes),
-                "write_addr": Out(address),
-                "write_data": Out(word),
+                "write_addr": Out(_address(cfg)),
+                "write_data": Out(_word(cfg)),
             }
         )
+
+
+class MapReadSignature(wiring.Signature):
+    """A port of the map memory that only reads, seen from who reads.
+
+    One read per clock, beside whatever the others do, with the latency and rules of
+    `MapMemorySignature`.
+
+    Parameters
+    ----------
+    cfg : UnitConfig
+        Word, size and latency.
+
+    Members
+    -------
+    read_en : Out(1)
+    read_addr : Out(unsigned)
+    read_data : In(ArrayLayout(8, word_bytes))
+    """
+
+    def __init__(self, cfg: UnitConfig):
+        self.cfg = cfg
+        super().__init__(
+            {
+                "read_en": Out(1),
+                "read_addr": Out(_address(cfg)),
+                "read_data": In(_word(cfg)),
+            }
+        )
+
+
+def read_ports(cfg: UnitConfig, name: str, flow=In) -> dict:
+    """Member `name` of what holds a map memory: the read ports of the MinMip filter, if built."""
+    return {name: flow(MapReadSignature(cfg)).array(WORDS)} if cfg.filters else {}
 
 
 class MapMemory(wiring.Component):
@@ -60,17 +103,23 @@ class MapMemory(wiring.Component):
     clock is a register in front of it, which helps many blocks far apart, and every further one a
     register behind it. Reset changes no byte. On ECP5 it holds up to 16384 words.
 
+    The MinMip filter reads four words at a time from anywhere, so each of its ports has a copy of
+    the memory; all are written together. Banks would conflict: a pitch can be any number of words.
+
     Parameters
     ----------
     cfg : UnitConfig
-        Word, size and latency.
+        Word, size and latency; `linked_types` with the filter adds the copies.
 
     Members
     -------
     port : In(MapMemorySignature(cfg))
+    reads : In(MapReadSignature(cfg)).array(4)
+        With the filter only.
     """
 
     port: wiring.PureInterface
+    reads: list[wiring.PureInterface]
 
     def __init__(self, cfg: UnitConfig):
         if cfg.memory_latency < BlockRam.latency:
@@ -79,55 +128,67 @@ class MapMemory(wiring.Component):
                 f"not {cfg.memory_latency}"
             )
         self.cfg = cfg
-        super().__init__({"port": In(MapMemorySignature(cfg))})
+        super().__init__({"port": In(MapMemorySignature(cfg))} | read_ports(cfg, "reads"))
 
     def elaborate(self, platform):
         m = Module()
         spare = self.cfg.memory_latency - BlockRam.latency
         before, behind = min(spare, 1), max(spare - 1, 0)
-        read_addr = delay(m, self.port.read_addr, before, name="read_addr")
         write_addr = delay(m, self.port.write_addr, before, name="write_addr")
         write_data = delay(m, self.port.write_data, before, name="write_data")
         # Reset must not write a byte.
         mask = delay(m, self.port.write_mask, before, name="write_mask", reset_less=False)
-        for lane in range(self.cfg.word_bytes):
-            ram = BlockRam(unsigned(8), self.cfg.memory_bytes // self.cfg.word_bytes)
-            m.submodules[f"lane{lane}"] = ram
-            m.d.comb += [
-                ram.read_addr.eq(read_addr),
-                ram.write_en.eq(mask[lane]),
-                ram.write_addr.eq(write_addr),
-                ram.write_data.eq(write_data[lane]),
-                self.port.read_data[lane].eq(
-                    delay(m, ram.read_data, behind, name=f"read_data{lane}")
-                ),
-            ]
+        for copy, port in enumerate([self.port, *(self.reads if self.cfg.filters else ())]):
+            read_addr = delay(m, port.read_addr, before, name=f"read_addr{copy}")
+            for lane in range(self.cfg.word_bytes):
+                ram = BlockRam(unsigned(8), self.cfg.memory_bytes // self.cfg.word_bytes)
+                m.submodules[f"copy{copy}_lane{lane}"] = ram
+                read_data = delay(m, ram.read_data, behind, name=f"read_data{copy}_{lane}")
+                m.d.comb += [
+                    ram.read_addr.eq(read_addr),
+                    ram.write_en.eq(mask[lane]),
+                    ram.write_addr.eq(write_addr),
+                    ram.write_data.eq(write_data[lane]),
+                    port.read_data[lane].eq(read_data),
+                ]
         return m
 
 
 class OutsideMemory(wiring.Component):
-    """Stands in the place of the map memory and leads its port outside.
+    """Stands in the place of the map memory and leads its ports outside.
 
     Parameters
     ----------
     cfg : UnitConfig
-        Word, size and latency.
+        Word, size and latency; `linked_types` with the filter adds its read ports.
 
     Members
     -------
     port : In(MapMemorySignature(cfg))
     outside : Out(MapMemorySignature(cfg))
+    reads : In(MapReadSignature(cfg)).array(4)
+    outside_reads : Out(MapReadSignature(cfg)).array(4)
+        Both with the filter only.
     """
 
     port: wiring.PureInterface
     outside: wiring.PureInterface
+    reads: list[wiring.PureInterface]
+    outside_reads: list[wiring.PureInterface]
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
         signature = MapMemorySignature(cfg)
-        super().__init__({"port": In(signature), "outside": Out(signature)})
+        super().__init__(
+            {"port": In(signature), "outside": Out(signature)}
+            | read_ports(cfg, "reads")
+            | read_ports(cfg, "outside_reads", Out)
+        )
 
     def elaborate(self, platform):
         m = Module()
         wiring.connect(m, wiring.flipped(self.port), wiring.flipped(self.outside))
+        if self.cfg.filters:
+            for inner, outer in zip(self.reads, self.outside_reads, strict=True):
+                wiring.connect(m, wiring.flipped(inner), wiring.flipped(outer))
         return m

@@ -8,6 +8,7 @@ from minmip.hw.atomic_memory import AtomicMemory
 from minmip.hw.clear_engine import ClearEngine
 from minmip.hw.config import UnitConfig
 from minmip.hw.host_port import HostPort
+from minmip.hw.map_memory import read_ports
 from minmip.hw.shapes import (
     BLOCK_BITS,
     clear_request,
@@ -31,7 +32,7 @@ class MapStore(wiring.Component):
     cfg : UnitConfig
         Word, size and latency of the memory.
     memory : wiring.Component
-        With a member `port: In(MapMemorySignature(cfg))`; by default block RAM.
+        With the members of `MapMemory`; by default it is one, of block RAM.
 
     Members
     -------
@@ -45,6 +46,8 @@ class MapStore(wiring.Component):
     o_host : Out(stream.Signature(host_response(cfg)))
     i_clear : In(stream.Signature(clear_request()))
     o_clear : Out(stream.Signature(clear_result()))
+    reads : In(MapReadSignature(cfg)).array(4)
+        Read ports of the MinMip filter, if built; they see no more than `idle` promises.
     """
 
     base: Signal
@@ -56,6 +59,7 @@ class MapStore(wiring.Component):
     o_host: stream.Interface
     i_clear: stream.Interface
     o_clear: stream.Interface
+    reads: list[wiring.PureInterface]
 
     def __init__(self, cfg: UnitConfig, memory=None):
         self.cfg = cfg
@@ -72,6 +76,7 @@ class MapStore(wiring.Component):
                 "i_clear": In(stream.Signature(clear_request())),
                 "o_clear": Out(stream.Signature(clear_result())),
             }
+            | read_ports(cfg, "reads")
         )
 
     def elaborate(self, platform):
@@ -99,4 +104,7 @@ class MapStore(wiring.Component):
         )
         for source, sink in connections:
             wiring.connect(m, source, sink)
+        if self.cfg.filters:
+            for reader, read in zip(self.reads, port.reads, strict=True):
+                wiring.connect(m, wiring.flipped(reader), read)
         return m

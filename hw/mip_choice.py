@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from minmip.hw.beats import LOD, control_fields, lod_beat, mip_beat
 from minmip.hw.config import UnitConfig
-from minmip.hw.descriptor_words import LINKED_MAX, LINKED_MIN
+from minmip.hw.descriptor_words import LINKED_FILTER, LINKED_MAX, LINKED_MIN
 from minmip.hw.lib.arithmetic import add_carry
 from minmip.hw.lib.delay import delay
 from minmip.hw.lib.side_buffer import SideBuffer
@@ -28,7 +28,7 @@ CONTROL = (
 """Fields of the descriptors that a beat comes with."""
 MIP_NONE, MIP_POINT = 0, 1
 """Mip filters; 2 and 3 are linear."""
-ONE_LEVEL = (LINKED_MIN, LINKED_MAX)
+ONE_LEVEL = (LINKED_MIN, LINKED_MAX, LINKED_FILTER)
 """Linked types whose map has one mip level: the second is never touched."""
 
 CHOSEN = data.StructLayout(
@@ -174,13 +174,15 @@ class MipDatapath(wiring.Component):
         # The LOD is never negative: it magnifies at 0.
         inside_q8, zero_q8 = register(1, "inside_q8"), register(1, "zero_q8")
         limited_q9, linear_q9 = register(12, "limited_q9"), register(1, "linear_q9")
+        # The MinMip filter has no LOD and takes the magnifying filter (spec 04).
+        magnifies_q8 = zero_q8 | (control_q8.linked == LINKED_FILTER)
         lod_q8 = delay(m, lod_q7, 1, name=f"lod_late_{n}")
         span_q8 = delay(m, span_q7, 1, name=f"span_late_{n}")
         m.d.sync += [
             inside_q8.eq((lod_q7[8:] - span_q7)[-1]),
             zero_q8.eq(~lod_q7.any()),
             limited_q9.eq(Mux(inside_q8, lod_q8[:12], Cat(Const(0, 8), span_q8))),
-            linear_q9.eq(Mux(zero_q8, control_q8.mag_linear, control_q8.min_linear)),
+            linear_q9.eq(Mux(magnifies_q8, control_q8.mag_linear, control_q8.min_linear)),
         ]
 
         mip_q10, second_q10 = register(4, "mip_q10"), register(1, "second_q10")
@@ -202,6 +204,9 @@ class MipDatapath(wiring.Component):
 
 class MipChoice(wiring.Component):
     """The LOD after bias and clamps, and the mips it selects, of each lane.
+
+    The MinMip filter (linked type 4) has one tap and one mip, and blends if the sampler's
+    magnifying filter does, whatever the LOD (spec 04).
 
     One part per clock, latency 12. No `ready` runs through it (`SideBuffer`).
 
@@ -253,13 +258,15 @@ class MipChoice(wiring.Component):
         ]
         for name in self.head:
             m.d.comb += [request.side[name].eq(beat[name]), o[name].eq(result.side[name])]
+        filters = self.i.payload.control.linked == LINKED_FILTER
         for n in range(self.cfg.lanes):
             lane = beat.lane[n]
             for name, _ in request.beat.lane[n].shape():
                 m.d.comb += request.beat.lane[n][name].eq(lane[name])
             for name in KEPT:
+                kept = Mux(filters, 0, lane.taps_log2) if name == "taps_log2" else lane[name]
                 m.d.comb += [
-                    request.side.lane[n][name].eq(lane[name]),
+                    request.side.lane[n][name].eq(kept),
                     o.lane[n][name].eq(result.side.lane[n][name]),
                 ]
             for name, _ in CHOSEN:

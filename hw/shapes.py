@@ -122,9 +122,13 @@ AXIS_REQUEST = data.StructLayout(
         "size": unsigned(SIZE_BITS),
         "mode": unsigned(3),
         "linear": unsigned(1),
+        "filter": unsigned(1),
     }
 )
-"""One axis of one lane and tap: coordinate, component of the line, grid size, address mode."""
+"""One axis of one lane and tap: coordinate, component of the line, grid size, address mode.
+
+`filter`: for the MinMip filter, own texel and near neighbour.
+"""
 
 AXIS_RESULT = data.StructLayout(
     {
@@ -135,7 +139,8 @@ AXIS_RESULT = data.StructLayout(
 )
 """Texels t0 and t1 with their "is touched" bits, and the weight of t1 in 1/256.
 
-A texel that is not touched is 0.
+For the MinMip filter t1 is the near neighbour of t0, and the weight the fraction of the position. A
+texel that is not touched is 0.
 """
 
 

@@ -1,29 +1,31 @@
-"""Which texels of a beat leave together: those in the memory words of one lane (spec 03)."""
+"""Which lanes of a beat leave together: those whose texels lie in four memory words (spec 03)."""
 
-from amaranth.hdl import Cat, Const, Module, Signal, unsigned
+from functools import reduce
+from operator import or_
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from minmip.hw.beats import WORDS
 from minmip.hw.config import UnitConfig
+from minmip.hw.lib.choose import choose
 from minmip.hw.lib.delay import delay
+from minmip.hw.same_words import LaneComparison
 from minmip.hw.shapes import SLICE_BITS, TEXEL_BITS
+from minmip.hw.value_rank import rank_values
 
-__all__ = ["TexelGroups", "lane_pairs", "texel_groups", "texels_request"]
+__all__ = ["TexelGroups", "texel_groups", "texels_request"]
 
 TEXELS = 4
 """Texels of a lane: 2 * row + column."""
 
 
-def lane_pairs(cfg: UnitConfig) -> list[tuple[int, int]]:
-    """Each lane with itself and every later lane, in the order of `texel_groups`."""
-    return [(lead, lane) for lead in range(cfg.lanes) for lane in range(lead, cfg.lanes)]
-
-
 def texels_request(cfg: UnitConfig) -> data.StructLayout:
-    """Texels and values of the lanes of one beat; `live` lanes write.
+    """Texels and values of the lanes of one beat; `live` lanes write, or read for the filter.
 
-    `mip` is the map's. A texel is written when its `x` and its `y` are touched. `descending`: the
-    largest value is the strongest, else the smallest.
+    `mip` is the map's. A texel is touched when its `x` and its `y` are. `descending`: the largest
+    value is the strongest, else the smallest. `thick`: the map is a swizzled volume.
     """
     axis = data.ArrayLayout(unsigned(TEXEL_BITS), 2)
     lane = data.StructLayout(
@@ -38,47 +40,54 @@ def texels_request(cfg: UnitConfig) -> data.StructLayout:
             "value": unsigned(8),
         }
     )
-    return data.StructLayout({"descending": unsigned(1), "lane": data.ArrayLayout(lane, cfg.lanes)})
+    return data.StructLayout(
+        {
+            "descending": unsigned(1),
+            "thick": unsigned(1),
+            "lane": data.ArrayLayout(lane, cfg.lanes),
+        }
+    )
 
 
 def texel_groups(cfg: UnitConfig) -> data.StructLayout:
-    """Groups of the texels of one beat, each led by a lane.
+    """Groups of the lanes of one beat, and the memory words of each group by `slot`.
 
-    `first` is the first leader, one-hot, or 0 when no texel is written; `others` are the leaders
-    that follow, in the order of the lanes; `more`: there are some. `pair` says what each lane gives
-    to the group of a leader (`lane_pairs`): the texels that join, and whether its rows and columns
-    are in the second row and second word column of the leader, not the first. `rank[q]` is the
-    lane, one-hot, with the q-th strongest value.
+    `group[k]` are the live lanes of group k, none in the groups that are not needed; `more`: there
+    is a second. A touched texel t of a lane lies in the word `slot[t]` of its group. A lane whose
+    `brings[s]` is `valid` is the first in its group with a texel in word s: that at `row`, `column`
+    is one. `rank[q]` is the lane, one-hot, with the q-th strongest value.
     """
-    pair = data.StructLayout(
-        {"joins": unsigned(TEXELS), "second_row": unsigned(2), "second_column": unsigned(2)}
-    )
     lanes = unsigned(cfg.lanes)
+    brings = data.StructLayout({"valid": unsigned(1), "row": unsigned(1), "column": unsigned(1)})
+    lane = data.StructLayout(
+        {
+            "brings": data.ArrayLayout(brings, WORDS),
+            "slot": data.ArrayLayout(unsigned(2), TEXELS),
+        }
+    )
     return data.StructLayout(
         {
-            "first": lanes,
-            "others": lanes,
+            "group": data.ArrayLayout(lanes, cfg.lanes),
             "more": unsigned(1),
-            "pair": data.ArrayLayout(pair, len(lane_pairs(cfg))),
+            "lane": data.ArrayLayout(lane, cfg.lanes),
             "rank": data.ArrayLayout(lanes, cfg.lanes),
         }
     )
 
 
 class TexelGroups(wiring.Component):
-    """Group the texels of a beat by the memory words of its lanes (spec 03 "Combine").
+    """Group the lanes of a beat by their memory words (spec 03 "Combine").
 
-    The first lane with a texel that is in no group yet leads the next group. Every such texel, of
-    any lane, that is in one of the leader's four words (two rows, each with the words of two
-    columns) joins. So each lane leads one group at most, and which lanes lead follows from lane to
-    lane without a loop: one clock for each.
+    A group is a run of lanes: a lane joins while the group has four different words or fewer with
+    it, else it leads the next group. What each lane would add to a group that any earlier lane
+    leads is counted for all of them at once; which lanes lead follows from the sums.
 
-    One beat per clock, latency 3 + lanes.
+    One beat per clock, latency 9 + lanes.
 
     Parameters
     ----------
     cfg : UnitConfig
-        `lanes`, `word_bytes`.
+        `lanes`, `word_bytes`, `axes`.
 
     Members
     -------
@@ -90,7 +99,7 @@ class TexelGroups(wiring.Component):
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
-        self.latency = 3 + cfg.lanes
+        self.latency = 9 + cfg.lanes
         super().__init__(
             {
                 "i": In(texels_request(cfg)),
@@ -102,125 +111,184 @@ class TexelGroups(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        joins_q3 = {}
-        for number, (lead, lane) in enumerate(lane_pairs(self.cfg)):
-            name = f"pair{lead}{lane}"
-            row_near, row_reached = self._axis_match(m, "y", 0, lead, lane, f"{name}_row")
-            column_near, column_reached = self._axis_match(
-                m, "x", self.cfg.word_log2, lead, lane, f"{name}_column"
-            )
-            image_q2 = self._same_image(m, lead, lane, f"{name}_image")
-            joins_q3[lead, lane] = delay(
-                m,
-                Cat(
-                    image_q2 & row_reached[texel >> 1] & column_reached[texel & 1]
-                    for texel in range(TEXELS)
-                ),
-                1,
-                name=f"{name}_joins",
-            )
-            rest = self.latency - 2
-            m.d.comb += [
-                self.o.pair[number].second_row.eq(delay(m, ~row_near, rest, name=f"{name}_row2")),
-                self.o.pair[number].second_column.eq(
-                    delay(m, ~column_near, rest, name=f"{name}_column2")
-                ),
-            ]
-        self._choose_leaders(m, joins_q3)
-        self._rank_values(m)
+        same_q2 = LaneComparison(self.cfg).pairs(m, self.i)
+        adds_q4 = self._new_words(m, same_q2)
+        fits, before = self._count(m, adds_q4)
+        inside, together = self._choose_leaders(m, fits)
+        new, number = self._number_words(m, adds_q4, before, inside)
+        self._bring_words(m, new, number)
+        self._find_slots(m, same_q2, together, number)
+        values = [lane.value for lane in self.i.lane]
+        rank = rank_values(m, values, self.i.descending, self.latency)
+        m.d.comb += Value.cast(self.o.rank).eq(Cat(rank))
         m.d.comb += self.o_valid.eq(
             delay(m, self.i_valid, self.latency, name="valid", reset_less=False)
         )
         return m
 
-    def _axis_match(self, m: Module, axis: str, shift: int, lead: int, lane: int, name: str):
-        """Per texel of `lane`: at the leader's first place, and at either; 2 clocks.
+    @property
+    def _counted(self) -> int:
+        """Clock after which the words of all groups are counted."""
+        return 4 + self.cfg.lanes
 
-        Places are compared without the low `shift` bits.
-        """
-        leader, other = self.i.lane[lead], self.i.lane[lane]
-        touched_q1 = delay(m, leader[f"{axis}_touched"], 1, name=f"{name}_touched")
-        near_q2, reached_q2 = (
-            Signal(2, name=f"{name}_{what}_q2", reset_less=True) for what in ("near", "reached")
-        )
-        for n in range(2):
-            at = [
-                _equal_halves(
-                    m, leader[axis][place][shift:], other[axis][n][shift:], f"{name}_{place}{n}"
-                )
-                for place in range(2)
-            ]
-            near = touched_q1[0] & at[0].all()
-            m.d.sync += [
-                near_q2[n].eq(near),
-                reached_q2[n].eq(near | (touched_q1[1] & at[1].all())),
-            ]
-        return near_q2, reached_q2
-
-    def _same_image(self, m: Module, lead: int, lane: int, name: str):
-        """Two lanes write to one mip and slice, 2 clocks."""
-        leader, other = self.i.lane[lead], self.i.lane[lane]
-        same_slice_q1 = _equal_halves(m, leader.slice, other.slice, f"{name}_slice")
-        same_mip_q1 = _equal_halves(m, leader.mip, other.mip, f"{name}_mip")
-        return delay(m, same_slice_q1.all() & same_mip_q1.all(), 1, name=name)
-
-    def _choose_leaders(self, m: Module, joins_q3) -> None:
-        """From the clock after `joins_q3`, one lane in each clock."""
-        lanes = self.cfg.lanes
-        pending = []
-        for lane in range(lanes):
-            request = self.i.lane[lane]
-            touched = Cat(
-                request.live & request.y_touched[texel >> 1] & request.x_touched[texel & 1]
-                for texel in range(TEXELS)
-            )
-            pending.append(delay(m, touched, 3, name=f"touched{lane}"))
-
-        found, more = Const(0, 1), Const(0, 1)
-        for lead in range(lanes):
-            rest = lanes - 1 - lead
-            leads = pending[lead].any()
-            for lane in range(lead, lanes):
-                joins = delay(m, joins_q3[lead, lane], lead, name=f"joins{lead}{lane}")
-                number = lane_pairs(self.cfg).index((lead, lane))
-                group = delay(m, pending[lane] & joins, 1 + rest, name=f"group{lead}{lane}")
-                left = pending[lane] & ~(joins & leads.replicate(TEXELS))
-                pending[lane] = delay(m, left, 1, name=f"pending{lead}{lane}")
-                m.d.comb += self.o.pair[number].joins.eq(group)
-            m.d.comb += [
-                self.o.first[lead].eq(delay(m, leads & ~found, 1 + rest, name=f"first{lead}")),
-                self.o.others[lead].eq(delay(m, leads & found, 1 + rest, name=f"other{lead}")),
-            ]
-            more = delay(m, more | (leads & found), 1, name=f"more{lead}")
-            found = delay(m, leads | found, 1, name=f"found{lead}")
-        m.d.comb += self.o.more.eq(more)
-
-    def _rank_values(self, m: Module) -> None:
-        """Sort the lanes; of equal values the first lane's is the strongest."""
-        lanes = self.cfg.lanes
-        complement = self.i.descending.replicate(8)
-        value_q1 = [
-            delay(m, self.i.lane[n].value ^ complement, 1, name=f"value{n}") for n in range(lanes)
+    def _new_words(self, m: Module, same_q2: dict) -> dict:
+        """Texels of a lane, one for each word that it adds to the group of a leader; clock 4."""
+        lanes = range(self.cfg.lanes)
+        touched_q2 = [
+            {
+                axis: delay(m, self.i.lane[n][f"{axis}_touched"], 2, name=f"{axis}{n}_touched")
+                for axis in ("x", "y")
+            }
+            for n in lanes
         ]
-        beaten_by = {lane: [] for lane in range(lanes)}
-        for first in range(lanes):
-            for second in range(first + 1, lanes):
-                later = delay(
-                    m,
-                    # The sign of the difference: the second lane's is smaller.
-                    (value_q1[second] - value_q1[first])[-1],
-                    self.latency - 2,
-                    name=f"later{first}{second}",
+        live_q2 = [delay(m, self.i.lane[n].live, 2, name=f"live{n}") for n in lanes]
+
+        def texels(rows, columns):
+            return Cat(rows[t >> 1] & columns[t & 1] for t in range(TEXELS))
+
+        adds_q4, nothing = {}, Const(0, 1)
+        for lane in lanes:
+            x, y = touched_q2[lane]["x"], touched_q2[lane]["y"]
+            own = same_q2[lane, lane]
+            rows = y & ~Cat(nothing, y[0] & own.rows[1]) & live_q2[lane].replicate(2)
+            columns = x & ~Cat(nothing, x[0] & own.columns[1])
+            first_q3 = delay(m, texels(rows, columns), 1, name=f"first{lane}")
+            adds_q4[lane, lane] = delay(m, first_q3, 1, name=f"adds{lane}{lane}")
+            known_q3 = Const(0, TEXELS)
+            # Behind each leader, from the nearest one.
+            for lead in reversed(range(lane)):
+                same, x, y = same_q2[lead, lane], touched_q2[lead]["x"], touched_q2[lead]["y"]
+                rows, columns = (
+                    [(touched[0] & near[n]) | (touched[1] & near[2 + n]) for n in range(2)]
+                    for touched, near in ((y, same.rows), (x, same.columns))
                 )
-                beaten_by[first].append(later)
-                beaten_by[second].append(~later)
-        for lane, others in beaten_by.items():
-            place = sum(others)
-            for rank in range(lanes):
-                m.d.sync += self.o.rank[rank][lane].eq(place == rank)
+                near = (same.image & live_q2[lead]).replicate(TEXELS) & texels(rows, columns)
+                known_q3 |= delay(m, near, 1, name=f"known{lead}{lane}")
+                name = f"adds{lead}{lane}"
+                adds_q4[lead, lane] = delay(m, first_q3 & ~known_q3, 1, name=name)
+        return adds_q4
+
+    def _count(self, m: Module, adds_q4: dict) -> tuple[dict, dict]:
+        """Whether a lane fits in the group of a leader; the words before it, modulo 4.
+
+        The first after clock `_counted`, the second one later. Each lane behind a leader takes a
+        clock. A sum that is too large stays so.
+        """
+        count_q5 = {
+            (lead, lane): delay(m, _ones(adds), 1, name=f"count{lead}{lane}")
+            for (lead, lane), adds in adds_q4.items()
+        }
+        fits, before = {}, {}
+        for lead in range(self.cfg.lanes):
+            total = count_q5[lead, lead]
+            for lane in range(lead + 1, self.cfg.lanes):
+                name, steps = f"{lead}{lane}", lane - lead
+                rest = self._counted - 5 - steps
+                count = delay(m, count_q5[lead, lane], steps - 1, name=f"count{name}_later")
+                before[lead, lane] = delay(m, total[:2], rest + 2, name=f"before{name}")
+                # 7 + 4 at most: a lane has four words.
+                words = Signal(4, name=f"words{name}")
+                m.d.comb += words.eq(total + count)
+                few = words <= WORDS
+                fits[lead, lane] = delay(m, few, 1 + rest, name=f"fits{name}")
+                total = delay(m, Mux(few, words[:3], 7), 1, name=f"total{name}")
+        return fits, before
+
+    def _choose_leaders(self, m: Module, fits: dict) -> tuple[dict, dict]:
+        """Whether a lane is in the group that another leads; whether two are in one group.
+
+        The first a clock after `_counted`, the second two. When a lane does not fit, those behind
+        it do not either: a leader's group ends where the next begins.
+        """
+        lanes = range(self.cfg.lanes)
+        one = Const(1, 1)
+        leads: list[Value] = [one]
+        inside: dict[tuple[int, int], Value] = {(0, 0): one}
+        together = {}
+        for lane in lanes[1:]:
+            taken = [leads[lead] & fits[lead, lane] for lead in range(lane)]
+            leads.append(~Cat(taken).any())
+            for lead, joins in enumerate([*taken, leads[lane]]):
+                inside[lead, lane] = delay(m, joins, 1, name=f"inside{lead}{lane}")
+            for other in range(lane):
+                both = Cat(inside[lead, lane] for lead in range(other + 1)).any()
+                together[other, lane] = delay(m, both, 1, name=f"together{other}{lane}")
+
+        rest = self.latency - self._counted - 1
+        m.d.comb += self.o.more.eq(
+            delay(m, Cat(inside[n, n] for n in lanes[1:]).any(), rest, name="more")
+        )
+        for lane in lanes:
+            live = delay(m, self.i.lane[lane].live, self._counted + 1, name=f"member{lane}")
+            number = _ones([inside[n, n] for n in range(1, lane + 1)])
+            for group in range(lane + 1):
+                m.d.comb += self.o.group[group][lane].eq(
+                    delay(m, live & (number == group), rest, name=f"group{group}{lane}")
+                )
+        return inside, together
+
+    def _number_words(self, m: Module, adds_q4: dict, before: dict, inside: dict):
+        """New words of each lane by texel, and their slots, 0 for the other texels.
+
+        Both three clocks after `_counted`.
+        """
+        wait = self._counted + 1 - 4
+        new_words, numbers = [], []
+        for lane in range(self.cfg.lanes):
+            leads = [inside[lead, lane] for lead in range(lane + 1)]
+            adds = [
+                delay(m, adds_q4[lead, lane], wait, name=f"adds{lead}{lane}_later")
+                for lead in range(lane + 1)
+            ]
+            new = delay(m, choose(leads, adds), 1, name=f"new{lane}")
+            start = Const(0, 2)
+            if lane:
+                earlier = choose(leads[:lane], [before[lead, lane] for lead in range(lane)])
+                start = delay(m, earlier, 1, name=f"start{lane}")
+            new_words.append(delay(m, new, 1, name=f"new{lane}_later"))
+            slots = [
+                # A group has four words: no carry.
+                Mux(new[t], (start + _ones(new[:t]))[:2], 0)
+                for t in range(TEXELS)
+            ]
+            numbers.append(
+                [delay(m, slot, 1, name=f"number{lane}_{t}") for t, slot in enumerate(slots)]
+            )
+        return new_words, numbers
+
+    def _bring_words(self, m: Module, new_words, numbers) -> None:
+        """Which texel stands for each word of a group, five clocks after `_counted`."""
+        for lane, (new, number) in enumerate(zip(new_words, numbers, strict=True)):
+            for slot in range(WORDS):
+                texel = [new[t] & (number[t] == slot) for t in range(TEXELS)]
+                found = Cat(Cat(texel).any(), texel[2] | texel[3], texel[1] | texel[3])
+                m.d.comb += Value.cast(self.o.lane[lane].brings[slot]).eq(
+                    delay(m, found, 2, name=f"brings{lane}_{slot}")
+                )
+
+    def _find_slots(self, m: Module, same_q2: dict, together: dict, numbers) -> None:
+        """Give each texel the slot of its word, five clocks after `_counted`."""
+        for lane in range(self.cfg.lanes):
+            found = [[] for _ in range(TEXELS)]
+            for other in range(lane + 1):
+                name = f"{other}{lane}"
+                same = same_q2[other, lane].later(m, self._counted, f"same{name}")
+                for t in range(TEXELS):
+                    # A word stands at the first of its lane's texels in it.
+                    known = range(t + 1 if other == lane else TEXELS)
+                    linked = Cat(same.texels(first, t) for first in known)
+                    if other < lane:
+                        linked &= together[other, lane].replicate(TEXELS)
+                    linked = delay(m, linked, 1, name=f"linked{name}_{t}")
+                    slot = choose(linked, [numbers[other][first] for first in known])
+                    found[t].append(delay(m, slot, 1, name=f"found{name}_{t}"))
+            for t in range(TEXELS):
+                # All that are found are equal, or 0.
+                slot = reduce(or_, found[t])
+                m.d.comb += self.o.lane[lane].slot[t].eq(delay(m, slot, 1, name=f"slot{lane}_{t}"))
 
 
-def _equal_halves(m: Module, a, b, name: str):
-    """Whether the lower and the upper halves of two numbers are equal, a clock later."""
-    half = len(a) // 2
-    return delay(m, Cat(a[:half] == b[:half], a[half:] == b[half:]), 1, name=name)
+def _ones(bits) -> Value:
+    """Count the ones of up to four bits."""
+    bits = list(bits)
+    return sum(bits, Const(0, 1))[: max(1, len(bits).bit_length())]

@@ -5,7 +5,9 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
+from minmip.hw.answer_join import AnswerJoin
 from minmip.hw.beats import (
+    WORDS,
     lod_beat,
     part_beat,
     pattern_beat,
@@ -18,13 +20,14 @@ from minmip.hw.combine import Combine
 from minmip.hw.combining_buffer import CombiningBuffer
 from minmip.hw.config import UnitConfig
 from minmip.hw.counters import Counters
-from minmip.hw.descriptor_words import LINKED_FILTER, TYPE_3D
+from minmip.hw.descriptor_words import LINKED_FILTER
+from minmip.hw.filter_unit import FilterUnit
 from minmip.hw.footprint import Footprint
 from minmip.hw.lane_lod import LaneLod
 from minmip.hw.lane_split import LaneSplit
 from minmip.hw.lib.pop_count import PopCount
 from minmip.hw.lookup import Lookup
-from minmip.hw.map_memory import MapMemorySignature, OutsideMemory
+from minmip.hw.map_memory import MapMemorySignature, MapReadSignature, OutsideMemory
 from minmip.hw.map_store import MapStore
 from minmip.hw.mip_choice import MipChoice
 from minmip.hw.pattern_router import PatternRouter
@@ -37,6 +40,7 @@ from minmip.hw.shapes import (
     host_request,
     host_response,
 )
+from minmip.hw.slab_split import SlabSplit
 from minmip.hw.tap_walker import TapWalker
 from minmip.hw.word_addresses import WordAddresses
 
@@ -54,24 +58,25 @@ CODES = (*range(1, 19), 31)
 """Error codes, each with a counter."""
 
 STALLS = (
-    *("front", "split", "lod", "mips", "taps", "footprint", "router", "combine", "addresses"),
-    *("retire", "buffer", "memory", "pattern", "answer"),
+    *("front", "split", "lod", "mips", "taps", "footprint", "router", "slabs", "combine"),
+    *("addresses", "retire", "buffer", "memory", "filter", "pattern", "answer"),
 )
 """Stages with a counter of the clocks in which a beat waits in front of them."""
 
 
 class TextureAddresser(wiring.Component):
-    """The unit: sampler feedback and the sample pattern of quads (spec 01, 02, 03).
+    """The unit: sampler feedback, sample pattern and MinMip filter of quads (spec 01 to 04).
 
     Quads are answered in the order of the requests. With `lanes` 4, one quad per clock when it has
     one tap and one map footprint; rates and latency of every stage: `docs/pipeline.md`. A flush is
     a request among the quads: its answer says that every earlier write is in memory. An answer to a
-    quad says that its writes are on their way and its pattern was given.
+    quad says that its writes are on their way and its pattern was given; of the filter, it has the
+    values. The filter sees every write of earlier quads and none of later ones.
 
     Parameters
     ----------
     cfg : UnitConfig
-        Without volumes (resource type 10) and linked type 4; words of 4, 8 or 16 bytes.
+        Words of 4, 8 or 16 bytes.
     external_memory : bool
         The map memory is outside, at the member `memory`; else block RAM inside.
 
@@ -97,6 +102,8 @@ class TextureAddresser(wiring.Component):
         `Counters.latency` clocks after `counter_select`.
     memory : Out(MapMemorySignature(cfg))
         With `external_memory` only.
+    memory_reads : Out(MapReadSignature(cfg)).array(4)
+        With `external_memory` only, if the filter is built in.
     """
 
     i: stream.Interface
@@ -113,12 +120,6 @@ class TextureAddresser(wiring.Component):
     counter_value: Signal
 
     def __init__(self, cfg: UnitConfig, *, external_memory: bool = False):
-        if TYPE_3D in cfg.resource_types or LINKED_FILTER in cfg.linked_types:
-            raise ValueError(
-                "the unit has no volumes (resource type 10) and no MinMip filter (linked type 4) "
-                f"yet, but was asked for resource types {sorted(cfg.resource_types)} and linked "
-                f"types {sorted(cfg.linked_types)}"
-            )
         self.cfg = cfg
         self.external_memory = external_memory
         self.counters = Counters(_event_widths(cfg))
@@ -139,6 +140,8 @@ class TextureAddresser(wiring.Component):
         }
         if external_memory:
             members["memory"] = Out(MapMemorySignature(cfg))
+            if cfg.filters:
+                members["memory_reads"] = Out(MapReadSignature(cfg)).array(WORDS)
         super().__init__(members)
 
     def elaborate(self, platform):
@@ -151,12 +154,14 @@ class TextureAddresser(wiring.Component):
         m.submodules.taps = taps = TapWalker(cfg)
         m.submodules.footprint = footprint = Footprint(cfg)
         m.submodules.router = router = PatternRouter(cfg)
+        m.submodules.slabs = slabs = SlabSplit(cfg)
         m.submodules.combine = combine = Combine(cfg)
         m.submodules.addresses = addresses = WordAddresses(cfg)
         m.submodules.retire = retire = Retire(cfg)
         m.submodules.buffer = buffer = CombiningBuffer(cfg)
         outside = OutsideMemory(cfg) if self.external_memory else None
         m.submodules.store = store = MapStore(cfg, outside)
+        m.submodules.answers = answers = AnswerJoin(cfg)
         lookups = {}
         shapes = (part_beat(cfg), lod_beat(cfg), tap_beat(cfg), word_beat(cfg))
         for n, ((name, fields), shape) in enumerate(zip(LOOKUPS.items(), shapes, strict=True)):
@@ -179,11 +184,13 @@ class TextureAddresser(wiring.Component):
             (lookups["footprint"].o, footprint.i),
             (footprint.o, router.i),
             (router.o_pattern, flipped(self.o_pattern)),
-            (router.o, combine.i),
+            (router.o, slabs.i),
+            (slabs.o, combine.i),
             (combine.o, lookups["addresses"].i),
             (lookups["addresses"].o, addresses.i),
             (addresses.o, retire.i),
-            (retire.o_answer, flipped(self.o)),
+            (retire.o_answer, answers.i),
+            (answers.o, flipped(self.o)),
             (retire.o_words, buffer.i),
             (buffer.o, store.i),
             (flipped(self.i_host), store.i_host),
@@ -194,6 +201,15 @@ class TextureAddresser(wiring.Component):
             wiring.connect(m, source, sink)
         if outside:
             wiring.connect(m, outside.outside, flipped(self.memory))
+        if cfg.filters:
+            m.submodules.filter = filter_unit = FilterUnit(cfg)
+            m.d.comb += filter_unit.base.eq(self.memory_base)
+            wiring.connect(m, retire.o_reads, filter_unit.i)
+            wiring.connect(m, filter_unit.o, answers.i_filter)
+            for n in range(WORDS):
+                wiring.connect(m, filter_unit.memory[n], store.reads[n])
+                if outside:
+                    wiring.connect(m, outside.outside_reads[n], flipped(self.memory_reads[n]))
         m.d.comb += [
             front.memory_base.eq(self.memory_base),
             front.memory_limit.eq(self.memory_limit),
@@ -214,11 +230,13 @@ class TextureAddresser(wiring.Component):
             "taps": taps.i,
             "footprint": footprint.i,
             "router": router.i,
+            "slabs": slabs.i,
             "combine": combine.i,
             "addresses": addresses.i,
             "retire": retire.i,
             "buffer": buffer.i,
             "memory": store.i,
+            "filter": retire.o_reads,
             "pattern": self.o_pattern,
             "answer": self.o,
         }
@@ -231,17 +249,20 @@ class TextureAddresser(wiring.Component):
         m.submodules.samples = samples = PopCount(4 * self.cfg.lanes)
         m.submodules.byte_writes = byte_writes = PopCount(4 * self.cfg.word_bytes)
         beat, words = combine.i.payload, retire.i.payload.word
+        writes = beat.active & (beat.linked != LINKED_FILTER).replicate(self.cfg.lanes)
         touched = Cat(
             (x & y & active)
-            for lane, active in zip(beat.lane, beat.active, strict=True)
-            for y in lane.axis[1].touched
-            for x in lane.axis[0].touched
+            for lane, active in zip(beat.lane, writes, strict=True)
+            for y in lane.y_touched
+            for x in lane.x_touched
         )
         masks = Cat(word.mask & word.valid.replicate(len(word.mask)) for word in words)
         taken = {name: port.valid & port.ready for name, port in waiting.items()}
         m.d.comb += [
             samples.i.eq(touched & taken["combine"].replicate(len(touched))),
-            byte_writes.i.eq(masks & taken["retire"].replicate(len(masks))),
+            byte_writes.i.eq(
+                masks & (taken["retire"] & ~retire.i.payload.read).replicate(len(masks))
+            ),
             self.counter_value.eq(counters.value),
             counters.select.eq(self.counter_select),
             counters.clear.eq(self.counter_clear),
@@ -265,6 +286,7 @@ class TextureAddresser(wiring.Component):
             "aged": buffer.aged,
             "memory_operations": taken["memory"],
             "dropped": store.dropped,
+            "filter_reads": taken["filter"],
         }
         events |= {f"code_{code}": taken["answer"] & (answer.code == code) for code in CODES}
         events |= {f"stall_{name}": port.valid & ~port.ready for name, port in waiting.items()}
@@ -278,6 +300,6 @@ def _event_widths(cfg: UnitConfig) -> dict[str, int]:
     names = ("quads", "flushes", "parts", "tap_beats", "pattern_beats")
     widths = dict.fromkeys(names, 1) | {"samples": texels, "byte_writes": texels}
     widths |= {"words": 3, "merges": 3, "misses": 1, "conflicts": 1, "aged": 1}
-    widths |= {"memory_operations": 1, "dropped": 1}
+    widths |= {"memory_operations": 1, "dropped": 1, "filter_reads": 1}
     widths |= {f"code_{code}": 1 for code in CODES}
     return widths | {f"stall_{name}": 1 for name in STALLS}

@@ -1,6 +1,6 @@
-"""Memory words of a beat: addresses (spec 05, 1 to 4) and bytes."""
+"""Memory words of a beat: addresses (spec 05, 1 to 4 and 8) and bytes."""
 
-from amaranth.hdl import Module, Mux, unsigned
+from amaranth.hdl import Cat, Const, Module, Mux, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -15,30 +15,31 @@ from minmip.hw.word_expand import WordExpand
 
 __all__ = ["WordAddressDatapath", "WordAddresses"]
 
-HEAD = ("context", "code", "flush", "tag", "last", "op")
+SIDE = ("context", "code", "flush", "tag", "last", "read", "op", "lane", "kernel")
 PLACE = ("mip", "slice", "x", "y")
-CONTROL = ("base", "columns", "chain", "mip_offset", "swizzled")
-ROW_LOG2, BLOCK_LOG2 = 8, 4
-"""Log2 of the columns of a block of 256 bytes, in LINEAR and in 256B_S."""
+BYTES = ("mask", "data")
+CONTROL = ("base", "columns", "chain", "mip_offset", "swizzled", "volume")
+ROW_LOG2, THIN_LOG2, THICK_LOG2 = 8, 4, 3
+"""Log2 of the columns of a block of 256 bytes, in LINEAR, in 256B_S and in 256B_S volumes."""
 
 
 class WordAddressDatapath(wiring.Component):
-    """Addresses of the four words at two rows and two columns of one mip and slice of a map.
+    """Addresses of the memory words that hold four texels of a map, each of any mip and slice.
 
     One beat per clock, latency 8: two clocks for the mip level's place in the map, then an
-    `AddressDatapath` for each word.
+    `AddressDatapath`, for each word.
 
     Parameters
     ----------
     cfg : UnitConfig
-        `swizzle_modes`, `word_bytes`.
+        `swizzle_modes`, `resource_types`, `word_bytes`.
 
     Members
     -------
-    i : In(StructLayout({mip, slice, x, y of word_beat and base, ... of control}))
+    i : In(StructLayout({"word": mip, slice, x, y of word_beat; base, ... of control}))
     i_valid : In(1)
     o : Out(ArrayLayout(unsigned, 4))
-        In memory words from byte 0; word 2r + c is at row `y[r]` and column `x[c]`.
+        In memory words from byte 0.
     o_valid : Out(1)
     """
 
@@ -46,13 +47,13 @@ class WordAddressDatapath(wiring.Component):
         self.cfg = cfg
         self.address = [AddressDatapath(cfg) for _ in range(WORDS)]
         self.latency = 2 + self.address[0].latency
-        beat, control = word_beat(cfg), control_fields(cfg, *CONTROL)
-        place = {name: beat[name].shape for name in PLACE}
+        word, control = word_beat(cfg)["word"].shape.elem_shape, control_fields(cfg, *CONTROL)
+        place = data.StructLayout({name: word[name].shape for name in PLACE})
         layout = {name: control[name].shape for name in CONTROL}
         word_address = unsigned(ADDRESS_BITS - cfg.word_log2)
         super().__init__(
             {
-                "i": In(data.StructLayout(place | layout)),
+                "i": In(data.StructLayout({"word": data.ArrayLayout(place, WORDS)} | layout)),
                 "i_valid": In(1),
                 "o": Out(data.ArrayLayout(word_address, WORDS)),
                 "o_valid": Out(1),
@@ -61,37 +62,45 @@ class WordAddressDatapath(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        i = self.i
-        # Clock 1: block columns of the level, and where it begins.
-        offset_q1 = delay(m, i.mip_offset[i.mip], 1, name="offset")
-        columns_q1 = delay(m, (i.columns >> i.mip)[: len(i.columns)], 1, name="columns")
-        swizzled_q1 = delay(m, i.swizzled, 1, name="swizzled")
-
-        # Clock 2: its width in texels.
-        blocks = columns_q1 + 1
-        pitch = Mux(swizzled_q1, blocks << BLOCK_LOG2, blocks << ROW_LOG2)[:SIZE_BITS]
-        level_q2 = {
-            "base": delay(m, i.base, 2, name="base"),
-            "chain": delay(m, i.chain, 2, name="chain"),
-            "offset": delay(m, offset_q1, 1, name="offset_2"),
-            "pitch": delay(m, pitch, 1, name="pitch"),
+        thick = self.i.swizzled & (self.i.volume if self.cfg.volumes else Const(0, 1))
+        thick_q1 = delay(m, thick, 1, name="thick")
+        swizzled_q1 = delay(m, self.i.swizzled, 1, name="swizzled")
+        map_q2 = {
+            "base": delay(m, self.i.base, 2, name="base"),
+            "chain": delay(m, self.i.chain, 2, name="chain"),
             "swizzled": delay(m, swizzled_q1, 1, name="swizzled_2"),
-            "z": delay(m, i.slice, 2, name="slice"),
+            "volume": delay(m, self.i.volume, 2, name="volume"),
         }
-        x_q2 = [delay(m, i.x[c], 2, name=f"x{c}") for c in range(2)]
-        y_q2 = [delay(m, i.y[r], 2, name=f"y{r}") for r in range(2)]
         valid_q2 = delay(m, self.i_valid, 2, name="valid", reset_less=False)
         for n, datapath in enumerate(self.address):
             m.submodules[f"address{n}"] = datapath
-            m.d.comb += [datapath.i[name].eq(value) for name, value in level_q2.items()]
+            inputs = map_q2 | self._word(m, n, swizzled_q1, thick_q1)
+            m.d.comb += [datapath.i[name].eq(value) for name, value in inputs.items()]
             m.d.comb += [
-                datapath.i.x.eq(x_q2[n & 1]),
-                datapath.i.y.eq(y_q2[n >> 1]),
                 datapath.i_valid.eq(valid_q2),
                 self.o[n].eq(datapath.o.address >> self.cfg.word_log2),
             ]
         m.d.comb += self.o_valid.eq(self.address[0].o_valid)
         return m
+
+    def _word(self, m: Module, n: int, swizzled_q1, thick_q1) -> dict:
+        """Texel of a word and its mip level, 2 clocks later."""
+        i, word = self.i, self.i.word[n]
+        # Clock 1: block columns of the level, and where it begins.
+        offset_q1 = delay(m, i.mip_offset[word.mip], 1, name=f"offset{n}")
+        columns_q1 = delay(m, (i.columns >> word.mip)[: len(i.columns)], 1, name=f"columns{n}")
+
+        # Clock 2: its width in texels.
+        blocks = columns_q1 + 1
+        thin = Mux(swizzled_q1, blocks << THIN_LOG2, blocks << ROW_LOG2)
+        pitch = Mux(thick_q1, blocks << THICK_LOG2, thin)[:SIZE_BITS]
+        return {
+            "offset": delay(m, offset_q1, 1, name=f"offset_2{n}"),
+            "pitch": delay(m, pitch, 1, name=f"pitch{n}"),
+            "x": delay(m, word.x, 2, name=f"x{n}"),
+            "y": delay(m, word.y, 2, name=f"y{n}"),
+            "z": delay(m, word.slice, 2, name=f"z{n}"),
+        }
 
 
 class WordAddresses(wiring.Component):
@@ -103,13 +112,14 @@ class WordAddresses(wiring.Component):
     Parameters
     ----------
     cfg : UnitConfig
-        `lanes`, `swizzle_modes`, `word_bytes`.
+        `lanes`, `swizzle_modes`, `resource_types`, `word_bytes`.
 
     Members
     -------
     i : In(stream.Signature(StructLayout({"beat": word_beat(cfg), "control": control_fields})))
-        Of `control`: base, columns, chain, mip_offset and swizzled, of a flat map.
+        Of `control`: base, columns, chain, mip_offset, swizzled and volume.
     o : Out(stream.Signature(addressed_beat(cfg)))
+        Masks of read beats mean nothing.
     """
 
     i: stream.Interface
@@ -121,12 +131,14 @@ class WordAddresses(wiring.Component):
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
         beat = word_beat(cfg)
-        head = {name: beat[name].shape for name in HEAD}
-        self.buffer = SideBuffer(WordAddressDatapath(cfg), data.StructLayout(head))
+        side = {name: beat[name].shape for name in SIDE} | {"valid": unsigned(WORDS)}
+        self.buffer = SideBuffer(WordAddressDatapath(cfg), data.StructLayout(side))
         self.expand = WordExpand(cfg)
         # Whatever is inside the buffer has a place here too.
-        words = self.expand.signature.members["o"].shape
-        self.words = Queue(words, self.buffer.queue.depth, never_full=True)
+        word = addressed_beat(cfg)["word"].shape.elem_shape
+        made = data.StructLayout({name: word[name].shape for name in BYTES})
+        depth = self.buffer.queue.depth
+        self.words = Queue(data.ArrayLayout(made, WORDS), depth, never_full=True)
         self.latency = self.buffer.latency
         request = data.StructLayout({"beat": beat, "control": control_fields(cfg, *CONTROL)})
         super().__init__(
@@ -142,30 +154,30 @@ class WordAddresses(wiring.Component):
         m.submodules.expand = expand = self.expand
         m.submodules.words = words = self.words
         beat, control = self.i.payload.beat, self.i.payload.control
-        place, head = buffer.i.payload.beat, buffer.i.payload.side
+        place, side = buffer.i.payload.beat, buffer.i.payload.side
         m.d.comb += [
             buffer.i.valid.eq(self.i.valid),
             self.i.ready.eq(buffer.i.ready),
             expand.i_valid.eq(self.i.valid & buffer.i.ready),
-            expand.i.lane.eq(beat.lane),
-            expand.i.rank.eq(beat.rank),
-            words.i.payload.eq(expand.o),
             words.i.valid.eq(expand.o_valid),
+            side.valid.eq(Cat(word.valid for word in beat.word)),
         ]
-        m.d.comb += [place[name].eq(beat[name]) for name in PLACE]
+        m.d.comb += [side[name].eq(beat[name]) for name in SIDE]
         m.d.comb += [place[name].eq(control[name]) for name in CONTROL]
-        m.d.comb += [head[name].eq(beat[name]) for name in HEAD]
+        m.d.comb += [expand.i[name].eq(beat[name]) for name, _ in expand.i.shape()]
+        for n in range(WORDS):
+            m.d.comb += [place.word[n][name].eq(beat.word[n][name]) for name in PLACE]
+            m.d.comb += [words.i.payload[n][name].eq(expand.o[n][name]) for name in BYTES]
 
-        # The words are there first.
+        # The bytes are there first.
+        answer, found = self.o.payload, buffer.o.payload
         m.d.comb += [
             self.o.valid.eq(buffer.o.valid),
             buffer.o.ready.eq(self.o.ready),
             words.o.ready.eq(self.o.ready & buffer.o.valid),
         ]
-        m.d.comb += [self.o.payload[name].eq(buffer.o.payload.side[name]) for name in HEAD]
-        for word, address, found in zip(
-            self.o.payload.word, buffer.o.payload.beat, words.o.payload, strict=True
-        ):
-            m.d.comb += word.address.eq(address)
-            m.d.comb += [word[name].eq(found[name]) for name in ("valid", "mask", "data")]
+        m.d.comb += [answer[name].eq(found.side[name]) for name in SIDE]
+        for n, word in enumerate(answer.word):
+            m.d.comb += [word.address.eq(found.beat[n]), word.valid.eq(found.side.valid[n])]
+            m.d.comb += [word[name].eq(words.o.payload[n][name]) for name in BYTES]
         return m

@@ -11,6 +11,9 @@ from minmip.hw.lib.delay import delay
 
 __all__ = ["WordExpand"]
 
+TEXELS = 4
+"""Texels of a lane: 2 * row + column."""
+
 
 class WordExpand(wiring.Component):
     """Mask and data of the four words of a beat: of several values for one byte the strongest.
@@ -24,7 +27,7 @@ class WordExpand(wiring.Component):
 
     Members
     -------
-    i : In(StructLayout({lane, rank of word_beat}))
+    i : In(StructLayout({lane, value, rank of word_beat}))
     i_valid : In(1)
     o : Out(ArrayLayout(StructLayout({"valid", "mask", "data"}), 4))
         Words without a byte are not `valid`. Data without a mask bit is anything.
@@ -43,9 +46,10 @@ class WordExpand(wiring.Component):
                 "data": data.ArrayLayout(unsigned(8), cfg.word_bytes),
             }
         )
+        names = ("lane", "value", "rank")
         super().__init__(
             {
-                "i": In(data.StructLayout({name: beat[name].shape for name in ("lane", "rank")})),
+                "i": In(data.StructLayout({name: beat[name].shape for name in names})),
                 "i_valid": In(1),
                 "o": Out(data.ArrayLayout(word, WORDS)),
                 "o_valid": Out(1),
@@ -54,39 +58,31 @@ class WordExpand(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        lane, rank = self.i.lane, self.i.rank
+        lane, value, rank = self.i.lane, self.i.value, self.i.rank
         ranks, words = range(self.cfg.lanes), range(WORDS)
 
-        # Clock 1: which columns of a lane have a texel in a word; values and bytes by rank.
+        # Clock 1: which texels of a lane are in a word; values and bytes by rank.
         hits_q1 = [delay(m, _hits(lane[n]), 1, name=f"hits{n}") for n in ranks]
         rank_q1 = [delay(m, rank[q], 1, name=f"rank{q}") for q in ranks]
-        value_q1, byte_q1 = (
-            [
-                delay(m, choose(rank[q], [one[field] for one in lane]), 1, name=f"{field}{q}")
-                for q in ranks
-            ]
-            for field in ("value", "byte")
-        )
+        value_q1 = [delay(m, choose(rank[q], value), 1, name=f"value{q}") for q in ranks]
+        byte_q1 = [
+            delay(m, choose(rank[q], [one.byte for one in lane]), 1, name=f"byte{q}") for q in ranks
+        ]
 
         # Clock 2: hits by rank, bytes decoded.
         hits_q2 = [delay(m, choose(rank_q1[q], hits_q1), 1, name=f"ranked{q}") for q in ranks]
         place_q2 = [
-            [delay(m, self._decode(byte_q1[q], c), 1, name=f"place{q}{c}") for c in range(2)]
+            [delay(m, self._decode(byte_q1[q], t), 1, name=f"place{q}{t}") for t in range(TEXELS)]
             for q in ranks
         ]
 
         # Clock 3: bytes of each word that each rank writes.
+        in_word = [[hits.word_select(w, TEXELS) for hits in hits_q2] for w in words]
         writes_q3 = [
-            [
-                delay(m, _bytes(hits_q2[q][2 * w : 2 * w + 2], place_q2[q]), 1, name=f"bytes{w}{q}")
-                for q in ranks
-            ]
+            [delay(m, choose(in_word[w][q], place_q2[q]), 1, name=f"bytes{w}{q}") for q in ranks]
             for w in words
         ]
-        valid_q3 = [
-            delay(m, Cat(hits[2 * w : 2 * w + 2] for hits in hits_q2).any(), 1, name=f"word{w}")
-            for w in words
-        ]
+        valid_q3 = [delay(m, Cat(in_word[w]).any(), 1, name=f"word{w}") for w in words]
 
         # Clock 4: the strongest.
         value_q3 = [delay(m, value_q1[q], 2, name=f"strong{q}") for q in ranks]
@@ -105,30 +101,17 @@ class WordExpand(wiring.Component):
         )
         return m
 
-    def _decode(self, places: Value, column: int) -> Value:
-        """Byte of a column, one-hot."""
-        place = places.word_select(column, self.cfg.word_log2)
-        return (Const(1, 1) << place)[: self.cfg.word_bytes]
+    def _decode(self, bytes_of_lane: Value, texel: int) -> Value:
+        """Byte of a texel, one-hot."""
+        byte = bytes_of_lane.word_select(texel, self.cfg.word_log2)
+        return (Const(1, 1) << byte)[: self.cfg.word_bytes]
 
 
 def _hits(lane) -> Value:
-    """Texels of a lane, its rows merged, by word and column: bit 2 * word + column."""
-    hits = []
-    for word in range(WORDS):
-        in_row = [lane.second_row[row] == word >> 1 for row in range(2)]
-        for column in range(2):
-            in_column = lane.second_column[column] == (word & 1)
-            texels = Cat(lane.joins[2 * row + column] & in_row[row] for row in range(2))
-            hits.append(texels.any() & in_column)
-    return Cat(hits)
-
-
-def _bytes(hits, places) -> Value:
-    """The bytes of those columns that have a hit: both, one or none."""
-    first, second = (
-        place & hit.replicate(len(place)) for hit, place in zip(hits, places, strict=True)
+    """Texels of a lane that are in each word: bit 4 * word + texel."""
+    return Cat(
+        lane.joins[t] & (lane.slot[t] == word) for word in range(WORDS) for t in range(TEXELS)
     )
-    return first | second
 
 
 def _strongest(writers, values):

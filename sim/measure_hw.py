@@ -18,7 +18,7 @@ from minmip.sim.compare import differences
 from minmip.sim.runners.verilate import RunnerError
 from minmip.sim.scene_maps import frame_trace
 from minmip.sim.trace import Trace
-from minmip.sim.workloads import workloads
+from minmip.sim.workloads import filter_workloads, workloads
 
 __all__ = ["measure_hardware"]
 
@@ -43,6 +43,7 @@ def measure_hardware(*, quick: bool, say: Callable[[str], object]) -> None:
     backend = make_backend("verilator")
     _measure_frame(backend, (480, 270) if quick else (1920, 1080), 1 if quick else 3, say)
     _measure_workloads(backend, 2_000 if quick else 10_000, say)
+    _measure_filter(backend, 2_000 if quick else 10_000, say)
     _measure_simulators(100 if quick else 500, say)
     if not quick:
         _measure_builds(say)
@@ -91,6 +92,16 @@ def _measure_workloads(backend: Backend, quads: int, say) -> None:
             f"{name}: {result.cycles / quads:.2f} clocks/quad; writes/quad {before:.1f} before the "
             f"merge, {merged:.2f} after it, {stored:.3f} memory operations ({quads} quads)"
         )
+
+
+def _measure_filter(backend: Backend, quads: int, say) -> None:
+    """Clocks that the MinMip filter takes for a lane."""
+    for name, trace in filter_workloads(quads, SEED).items():
+        result, found = run_checked(backend, trace)
+        if found:
+            raise RunnerError(f"{name}: {found[0]}")
+        assert result.cycles is not None
+        say(f"MinMip filter, {name}: {result.cycles / (4 * quads):.3f} clocks/lane")
 
 
 def _measure_simulators(quads: int, say) -> None:

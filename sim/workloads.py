@@ -16,12 +16,17 @@ from minmip.sim.d3d12 import (
     DXGI_FORMAT,
     Device,
 )
-from minmip.sim.trace import Trace
+from minmip.sim.descriptor_words import S_FIELDS, S_WORDS, T_FIELDS, T_WORDS, pack
+from minmip.sim.trace import SAMPLE_LZ, Trace
 
-__all__ = ["workloads"]
+__all__ = ["filter_trace", "filter_workloads", "tile_pixels", "workloads"]
 
 SIZE = 4096
 _CORNERS = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+MAP_SIDE, MAP_DEPTH = 64, 16
+"""Texels of the filter's maps."""
+_TEXEL_PIXELS = 16
+"""Side of a texel of the filter's maps in pixels of a picture."""
 
 
 def workloads(quads: int, seed: int) -> dict[str, Trace]:
@@ -39,11 +44,73 @@ def workloads(quads: int, seed: int) -> dict[str, Trace]:
     }
 
 
-def _tiles(quads: int) -> np.ndarray:
-    """First pixel of each quad [quads, 1, 2], one texel a pixel, in tiles of 8x8 pixels."""
+def filter_workloads(quads: int, seed: int, *, sw_mode: int = 1) -> dict[str, Trace]:
+    """Traces of the MinMip filter by name, on a map of 64x64 texels and on one of 64x64x16.
+
+    Tiles are coherent: 16 pixels a texel. Of random boxes each lane has its own; of the worst case,
+    each lane has one where four memory words meet (at each depth), none of them its neighbour's.
+    """
+    rng = np.random.default_rng(seed)
+    across = (tile_pixels(quads, 256) + 0.5) / _TEXEL_PIXELS
+    pictures = {2: across, 3: np.concatenate([across, across[:, :, :1] / 8], axis=2)}
+    size = np.array([MAP_SIDE, MAP_SIDE, MAP_DEPTH])
+    found = {}
+    for axes, kind in ((2, "2D"), (3, "volume")):
+        # Rows of a thick word are in pairs, so that its borders are at even ones.
+        row = 8 * rng.integers(0, 8, (quads, 4)) + 2 * np.arange(4) + (1 if axes == 2 else 2)
+        column, depth = 16 * rng.integers(1, 4, (quads, 4)), rng.integers(1, 16, (quads, 4))
+        corner = np.stack([column, row, depth], axis=2)[:, :, :axes]
+        for name, texels in (
+            ("tiles", pictures[axes]),
+            ("random boxes", rng.random((quads, 4, axes)) * size[:axes]),
+            ("worst-case boxes", corner + rng.uniform(-0.49, 0.49, corner.shape)),
+        ):
+            found[f"{kind}, {name}"] = filter_trace(texels, sw_mode=sw_mode)
+    return found
+
+
+def filter_trace(
+    texels: np.ndarray, *, linked_type: int = 4, sw_mode: int = 1, z_filter: int = 0
+) -> Trace:
+    """Quads at positions [quads, 4, axes] in texels of a map of random bytes; bilinear, WRAP.
+
+    `linked_type` 1, 2 or 3 makes feedback of level 0 instead of the filter.
+    """
+    axes = texels.shape[2]
+    size = (MAP_SIDE, MAP_SIDE, MAP_DEPTH)[:axes] + (1,) * (3 - axes)
+    t = pack(
+        *(T_FIELDS, T_WORDS),
+        **dict(zip(("WIDTH", "HEIGHT", "DEPTH"), (n - 1 for n in size), strict=True)),
+        **{"TYPE": 7 + axes, "FORMAT": 5, "RESOURCE_LEVEL": 1, "SW_MODE": sw_mode},
+        **{"LINKED_RESOURCE": 1, "LINKED_RESOURCE_TYPE": linked_type},
+    )
+    s = pack(
+        *(S_FIELDS, S_WORDS),
+        **{"XY_MAG_FILTER": 1, "XY_MIN_FILTER": 1, "Z_FILTER": z_filter, "MAX_LOD": 4095},
+        **{"MINMIP_SLOPE_U": 3, "MINMIP_SLOPE_V": 3, "MINMIP_OFFSET_U": 3, "MINMIP_OFFSET_V": 3},
+    )
+    uvw = np.zeros((len(texels), 4, 3), np.float32)
+    uvw[:, :, :axes] = texels / np.array(size)[:axes]
+    bytes_ = MAP_SIDE * (MAP_SIDE if sw_mode else 256) * size[2]
+    return Trace(
+        t_sharp=t[None],
+        s_sharp=s[None],
+        opcode=np.full(len(texels), SAMPLE_LZ, np.uint8),
+        uvw=uvw,
+        memory=np.random.default_rng(0).integers(0, 256, bytes_, np.uint8),
+    )
+
+
+def tile_pixels(quads: int, width: int) -> np.ndarray:
+    """Pixels of quads [quads, 4, 2] in tiles of 8x8, of a picture `width` pixels wide."""
+    return _tiles(quads, width) + _CORNERS
+
+
+def _tiles(quads: int, width: int = SIZE) -> np.ndarray:
+    """First pixel of each quad [quads, 1, 2] in tiles of 8x8 pixels; rows begin anew at SIZE."""
     quad = np.arange(quads)
     tile, inside = np.divmod(quad, 16)
-    row, column = np.divmod(tile, SIZE // 8)
+    row, column = np.divmod(tile, width // 8)
     x, y = 8 * column + 2 * (inside % 4), 8 * row + 2 * (inside // 4)
     return np.stack([x, y % SIZE], axis=1)[:, None]
 

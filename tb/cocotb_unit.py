@@ -20,7 +20,7 @@ from cocotb.triggers import RisingEdge
 from cocotb_stream import Port
 from kit.packing import beats_of_ints, ints_of_beats, pack, unpack
 from kit.vlib import TRAFFIC
-from random_traces import KINDS, random_trace
+from random_traces import random_trace
 from traces import MIN, USED
 from unit_bench import (
     cut,
@@ -43,6 +43,8 @@ CONFIGS = {
     "full": replace(FULL, memory_bytes=1 << 12),
 }
 QUADS, FLUSHES, HOST = 30, 3, 40
+WORK = ("mixed", "hazards", "volumes", "read", "hazards", "hazards")
+"""Kind of trace of each test."""
 PATIENCE = 20_000
 """Clocks without an answer or a beat after which the unit is taken for stuck."""
 
@@ -224,7 +226,7 @@ def small_trace(rng, kind: str, cfg):
 
 async def run(dut, number: int, mode: str, reset_after: int = 0):
     bench = Bench(dut, TRAFFIC[mode])
-    cfg, kind = bench.cfg, KINDS[number % len(KINDS)]
+    cfg, kind = bench.cfg, WORK[number]
     rng = np.random.default_rng([cocotb.RANDOM_SEED, number])
     places = np.sort(rng.choice(np.arange(3, QUADS), FLUSHES, replace=False))
     trace = with_flushes(small_trace(rng, kind, cfg), places)

@@ -4,7 +4,7 @@ from amaranth.hdl import Module
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import footprint_beat, word_beat
+from minmip.hw.beats import slab_beat, word_beat
 from minmip.hw.combine import Combine
 from minmip.hw.lib.side_buffer import SideBuffer
 from minmip.hw.word_expand import WordExpand
@@ -13,20 +13,22 @@ __all__ = ["CombinedWords"]
 
 
 class CombinedWords(wiring.Component):
-    """`Combine`, then `WordExpand` in a buffer; latency 12 + lanes."""
+    """`Combine`, then `WordExpand` in a buffer; latency 18 + lanes."""
+
+    i: stream.Interface
+    o: stream.Interface
 
     def __init__(self, cfg):
         self.cfg = cfg
         expand = WordExpand(cfg)
         self.combine = Combine(cfg)
-        into = expand.signature.members["i"].shape
-        side = {name: field.shape for name, field in word_beat(cfg) if name not in dict(iter(into))}
-        self.expand = SideBuffer(expand, data.StructLayout(side))
-        words = {"word": expand.signature.members["o"].shape}
+        self.expand = SideBuffer(expand, word_beat(cfg))
+        self.latency = self.combine.latency + self.expand.latency
+        together = {"group": word_beat(cfg), "bytes": expand.signature.members["o"].shape}
         super().__init__(
             {
-                "i": In(stream.Signature(footprint_beat(cfg))),
-                "o": Out(stream.Signature(data.StructLayout(side | words))),
+                "i": In(stream.Signature(slab_beat(cfg))),
+                "o": Out(stream.Signature(data.StructLayout(together))),
             }
         )
 
@@ -38,15 +40,12 @@ class CombinedWords(wiring.Component):
         m.d.comb += [
             expand.i.valid.eq(combine.o.valid),
             combine.o.ready.eq(expand.i.ready),
+            expand.i.payload.side.eq(combine.o.payload),
             self.o.valid.eq(expand.o.valid),
             expand.o.ready.eq(self.o.ready),
-            self.o.payload.word.eq(expand.o.payload.beat),
+            self.o.payload.group.eq(expand.o.payload.side),
+            self.o.payload.bytes.eq(expand.o.payload.beat),
         ]
-        taken = expand.i.payload
-        m.d.comb += [taken.beat[name].eq(combine.o.payload[name]) for name, _ in taken.beat.shape()]
-        for name, _ in taken.side.shape():
-            m.d.comb += [
-                taken.side[name].eq(combine.o.payload[name]),
-                self.o.payload[name].eq(expand.o.payload.side[name]),
-            ]
+        taken = expand.i.payload.beat
+        m.d.comb += [taken[name].eq(combine.o.payload[name]) for name, _ in taken.shape()]
         return m

@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from minmip.sim.golden.coordinates import axis_footprint, coordinate, major_axis, tap_coordinate
+from minmip.sim.golden.coordinates import (
+    axis_footprint,
+    coordinate,
+    fixed_texel,
+    major_axis,
+    tap_coordinate,
+    wrap_texel,
+)
 from minmip.sim.golden.numbers import bits_of
 
 SPECIAL = np.array(
@@ -40,6 +47,7 @@ def coordinate_requests(rng: np.random.Generator, count: int, axes: int) -> dict
             "size": size,
             "mode": rng.integers(0, 8, shape),
             "linear": rng.integers(0, 2, shape),
+            "filter": np.repeat(rng.random((count, 1)) < 0.4, axes, axis=1),
         },
         "tap": rng.integers(0, 16, count) & (1 << taps_log2) - 1,
         "taps_log2": taps_log2,
@@ -51,7 +59,7 @@ def coordinate_requests(rng: np.random.Generator, count: int, axes: int) -> dict
 def special_coordinate_requests(axes: int) -> dict:
     """Every pair of special coordinate and component, in every mode and filter, on every axis."""
     a, b = (side.ravel() for side in np.meshgrid(SPECIAL, SPECIAL))
-    kinds = 16  # modes, point and linear
+    kinds = 32  # modes, point and linear, the MinMip filter
     a, b = np.repeat(a, kinds), np.repeat(b, kinds)
     number = np.arange(len(a))
     spread = number // kinds
@@ -67,6 +75,7 @@ def special_coordinate_requests(axes: int) -> dict:
             "size": every_axis(SIZES[spread % len(SIZES)]),
             "mode": every_axis(number % 8),
             "linear": every_axis(number // 8 % 2),
+            "filter": every_axis(number // 16 % 2),
         },
         "tap": spread // 5 % (1 << taps_log2),
         "taps_log2": taps_log2,
@@ -86,13 +95,34 @@ def golden_coordinates(requests: dict) -> dict:
         line = major_axis(axis["major"][:, n]) * (n < 2)
         fixed = coordinate(axis["coordinate"][:, n], mode)
         tap = tap_coordinate(fixed, line, requests["tap"], requests["taps_log2"])
-        found = axis_footprint(tap, axis["size"][:, n], mode, linear, requests["truncate"] != 0)
-        texel[:, n], touched[:, n] = found.texel, found.touched
-        weight[:, n] = found.weight[:, 1]
+        operands = axis["size"][:, n], mode, linear, requests["truncate"] != 0
+        found = axis_footprint(tap, *operands)
+        filtered = filter_footprint(tap, *operands)
+        filters = axis["filter"][:, n] != 0
+        for column, plain, other in zip(
+            (texel, touched, weight),
+            (found.texel, found.touched, found.weight[:, 1]),
+            filtered,
+            strict=True,
+        ):
+            chosen = filters.reshape(-1, *[1] * (plain.ndim - 1))
+            column[:, n] = np.where(chosen, other, plain)
     return {
         "axis": {"texel": texel, "touched": touched, "weight": weight},
         "tag": requests["tag"],
     }
+
+
+def filter_footprint(tap, size, mode, linear, truncate):
+    """Texels [n, 2], "is touched" bits [n, 2] and fraction [n] of the MinMip filter (spec 04)."""
+    fixed = fixed_texel(tap, size, mode, np.zeros(len(size), bool), truncate)
+    own, fraction = fixed >> 8, fixed & 255
+    near = np.where(fraction < 128, own - 1, own + 1)
+    sides = [wrap_texel(texel, size, mode) for texel in (own, near)]
+    touched = np.stack([inside for _, inside in sides], axis=1)
+    touched[:, 1] &= linear
+    texel = np.stack([texel for texel, _ in sides], axis=1)
+    return np.where(touched, texel, 0), touched, fraction
 
 
 def _floats(values: np.ndarray) -> np.ndarray:

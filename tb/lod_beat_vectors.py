@@ -8,7 +8,7 @@ import numpy as np
 from lod_vectors import SPECIAL, golden_lod, lod_requests
 
 from minmip.hw.config import UnitConfig
-from minmip.sim.golden.descriptor import LINKED_MAX, LINKED_MIN, Image, Sampler
+from minmip.sim.golden.descriptor import LINKED_FILTER, LINKED_OR, Image, Sampler
 from minmip.sim.golden.lod import choose_mips, clamp_lod, explicit_lod, op_bias, op_clamp
 from minmip.sim.golden.numbers import bits_of, float_to_fixed
 
@@ -194,13 +194,13 @@ def mip_requests(rng: np.random.Generator, count: int, cfg: UnitConfig) -> dict[
             "mag_linear": rng.integers(0, 2, count),
             "min_linear": rng.integers(0, 2, count),
             "mip_filter": rng.integers(0, 4, count),
-            "linked": rng.integers(0, 4, count),
+            "linked": rng.integers(0, 5, count),
         },
     }
 
 
 def golden_mips(requests: dict[str, Any]) -> dict[str, Any]:
-    """Columns of `mip_beat`."""
+    """Columns of `mip_beat`. The MinMip filter has one tap and looks at the magnifying filter."""
     beat, control, lane = requests["beat"], requests["control"], requests["beat"]["lane"]
     shape = lane["lod"].shape
     # Every lane of a part has the same descriptors.
@@ -220,15 +220,16 @@ def golden_mips(requests: dict[str, Any]) -> dict[str, Any]:
     flat = {name: lane[name].ravel() for name in ("lod", "undefined", "bias", "clamp")}
     lod = clamp_lod(**flat, image=image, sampler=sampler)
     choice = choose_mips(lod, image, sampler)
-    one_level = (image.linked == LINKED_MIN) | (image.linked == LINKED_MAX)
+    filters = image.linked == LINKED_FILTER
     results = {
         "lod": lod,
         "limited": choice.limited,
         "mip": image.base_level + choice.level,
-        "linear": choice.linear,
-        "second": choice.second & ~one_level,
+        "linear": np.where(filters, of_lane["mag_linear"], choice.linear),
+        "second": choice.second & (image.linked <= LINKED_OR),
+        "taps_log2": np.where(filters, 0, lane["taps_log2"].ravel()),
     }
-    kept = {name: lane[name] for name in ("uvw", "line", "slice", "taps_log2")}
+    kept = {name: lane[name] for name in ("uvw", "line", "slice")}
     return {name: column for name, column in beat.items() if name != "lane"} | {
         "lane": kept | {name: column.reshape(shape) for name, column in results.items()}
     }

@@ -37,27 +37,34 @@ BASE = 0x12345
 """First 256-byte block of the memory in the benches."""
 BLOCKS = 11
 """Blocks below the limit: fewer than the memory holds."""
-SMALL = replace(EVERYTHING, word_bytes=4, memory_bytes=1 << 12)
-"""A memory of short words, quick to build."""
+SMALL = replace(
+    EVERYTHING,
+    linked_types=EVERYTHING.linked_types - {4},
+    word_bytes=4,
+    memory_bytes=1 << 12,
+)
+"""A memory of short words without the filter's read ports, quick to build."""
 
 
 class CarelessMemory(wiring.Component):
     """A memory that promises no more than `MapMemorySignature`, of any latency.
 
-    A read of the word that is written in the same clock, and one without `read_en`, give rubbish.
+    `init` are the first words, as integers. A read of the word that is written in the same clock,
+    and one without `read_en`, give rubbish.
     """
 
     port: wiring.PureInterface
 
-    def __init__(self, cfg: UnitConfig):
+    def __init__(self, cfg: UnitConfig, init=()):
         self.cfg = cfg
+        self.init = init
         super().__init__({"port": In(MapMemorySignature(cfg))})
 
     def elaborate(self, platform):
         m = Module()
         port, words = self.port, self.cfg.memory_bytes // self.cfg.word_bytes
         m.submodules.rows = rows = Memory(
-            shape=unsigned(8 * self.cfg.word_bytes), depth=words, init=[]
+            shape=unsigned(8 * self.cfg.word_bytes), depth=words, init=self.init
         )
         write, read = rows.write_port(granularity=8), rows.read_port()
         rubbish = ~port.read_en | (port.write_mask.any() & (port.write_addr == port.read_addr))
@@ -93,6 +100,7 @@ class PortBench(wiring.Component):
         self.latency = self.memory.latency
         members = dict(self.memory.signature.members)
         del members["o_host_valid"]
+        members.pop("reads", None)  # see test_map_memory
         members["o_host"] = Out(stream.Signature(host_response(cfg, CLIENT_BITS)))
         super().__init__(members)
 

@@ -4,6 +4,7 @@ Columns of beats are [beats] or, of lanes, [beats, lanes, ...]; `pair` [beats] s
 descriptor pairs a beat has.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,10 +14,11 @@ from descriptor_vectors import MEMORY_BASE, MEMORY_BYTES, Pairs, golden_control,
 from minmip.hw.config import UnitConfig
 from minmip.hw.footprint import CONTROL
 from minmip.hw.shapes import context_index
+from minmip.sim.golden.address import MapLayout
 from minmip.sim.golden.coordinates import array_slice
 from minmip.sim.golden.descriptor import (
-    LINKED_MAX,
-    LINKED_MIN,
+    LINKED_FILTER,
+    LINKED_OR,
     Image,
     Sampler,
     decode_image,
@@ -24,6 +26,7 @@ from minmip.sim.golden.descriptor import (
     legality,
 )
 from minmip.sim.golden.lod import MipChoice, choose_mips
+from minmip.sim.golden.minmip_filter import Kernel, filter_kernel
 from minmip.sim.golden.numbers import bits_of, float_to_fixed
 from minmip.sim.golden.pattern import Samples, sample_pattern
 from minmip.sim.golden.rescale import footprint_grid, map_value
@@ -38,22 +41,30 @@ class Descriptors:
 
     image: Image
     sampler: Sampler
+    layout: MapLayout
     control: dict
 
 
-def legal_descriptors(cfg: UnitConfig, seed: int = 7, count: int = 1500) -> Descriptors:
-    """All legal ones among `count` random pairs, without the MinMip filter (type 4)."""
+def legal_descriptors(
+    cfg: UnitConfig,
+    seed: int = 7,
+    count: int = 1500,
+    *,
+    linked: Iterable[int] = range(LINKED_FILTER),
+) -> Descriptors:
+    """All legal ones among `count` random pairs of some linked types; 0 is a plain texture."""
     pairs = random_pairs(seed, count)
     memory = MEMORY_BASE, MEMORY_BYTES
     image, _ = decode_image(pairs.image, cfg, *memory)
     code = legality(image, decode_sampler(pairs.sampler), np.zeros(count, np.int64))
-    legal = np.flatnonzero((code == 0) & (image.linked <= LINKED_MAX))
-    assert len(legal) > count // 8
+    legal = np.flatnonzero((code == 0) & np.isin(image.linked, list(linked)))
+    assert len(legal) > count // 20
     pairs = Pairs(pairs.image[legal], pairs.sampler[legal])
     control = golden_control(pairs, cfg, *memory)
     return Descriptors(
         image.take(legal),
         decode_sampler(pairs.sampler),
+        decode_image(pairs.image, cfg, *memory)[1],
         {name: control[name].astype(np.int64) for name in CONTROL},
     )
 
@@ -70,7 +81,10 @@ class Parts:
 
 
 def random_parts(rng, cfg: UnitConfig, descriptors: Descriptors, count: int) -> Parts:
-    """Parts with any operands; all lanes of some have the same taps, or one mip only."""
+    """Parts with any operands; all lanes of some have the same taps, or one mip only.
+
+    Those of the MinMip filter have one tap and one mip, and the magnifying filter.
+    """
     shape = (count, cfg.lanes)
     pair = rng.integers(0, len(descriptors.image.axes), count)
     each = np.repeat(pair, cfg.lanes)
@@ -81,7 +95,7 @@ def random_parts(rng, cfg: UnitConfig, descriptors: Descriptors, count: int) -> 
         rng.integers(-1, 16, shape) * 128,
     )
     choice = choose_mips(lod.ravel(), image, sampler)
-    one_level = (image.linked == LINKED_MIN) | (image.linked == LINKED_MAX)
+    filters = image.linked == LINKED_FILTER
     mip = image.base_level + choice.level
     grid = footprint_grid(image, mip)[:, : cfg.axes]
     operand = _slice_operands(rng, shape)
@@ -89,14 +103,15 @@ def random_parts(rng, cfg: UnitConfig, descriptors: Descriptors, count: int) -> 
     taps_log2 = rng.choice(np.array([0, 0, 0, 1, 2, 3, 4]), shape)
     same = rng.random(count) < 0.6
     taps_log2[same] = taps_log2[same, :1]
+    taps_log2[filters.reshape(shape)] = 0
     live = rng.integers(0, 1 << cfg.lanes, count)
     lane = {
         "uvw": random_coordinates(rng, grid, rng.integers(0, 9, grid.shape)),
         "line": random_majors(rng, grid[:, :2]),
         "limited": choice.limited,
         "mip": mip,
-        "linear": choice.linear,
-        "second": choice.second & ~one_level,
+        "linear": np.where(filters, sampler.mag_filter & 1 == 1, choice.linear),
+        "second": choice.second & (image.linked <= LINKED_OR),
     }
     columns = {
         "context": rng.integers(0, 1 << context_index(cfg).width, count),
@@ -136,6 +151,25 @@ def golden_pattern(
         MipChoice(**choice),
         image,
         replace(descriptors.sampler.take(parts.pair[part]), **sampler),
+    )
+
+
+def golden_kernel(
+    parts: Parts, descriptors: Descriptors, part: np.ndarray, lane: np.ndarray
+) -> Kernel:
+    """Corners and weights of the MinMip filter, of lanes of parts."""
+    pair = parts.pair[part]
+    image = descriptors.image.take(pair)
+    coordinates = parts.columns["lane"]["uvw"][part, lane]
+    uvw = np.zeros((len(part), 3), np.int64)
+    uvw[:, : coordinates.shape[1]] = coordinates
+    return filter_kernel(
+        uvw,
+        array_slice(parts.operand[part, lane], image),
+        pair,
+        image,
+        descriptors.sampler.take(pair),
+        descriptors.layout,
     )
 
 
@@ -237,7 +271,8 @@ def golden_footprints(
     line, linear = np.zeros_like(flat["uvw"]), np.empty_like(flat["uvw"])
     line[:, :2] = flat["line"]
     linear[:] = flat["linear"][:, None]
-    linear[:, 2:] = sampler.z_linear[:, None]
+    filters = image.linked == LINKED_FILTER
+    linear[:, 2:] = np.where(filters, flat["linear"], sampler.z_linear)[:, None]
     requests = {
         "axis": {
             "coordinate": flat["uvw"],
@@ -245,6 +280,7 @@ def golden_footprints(
             "size": footprint_grid(image, flat["mip"])[:, : cfg.axes],
             "mode": sampler.clamp[:, : cfg.axes],
             "linear": linear,
+            "filter": np.repeat(filters[:, None], cfg.axes, axis=1),
         },
         "tap": np.repeat(taps["tap"], cfg.lanes),
         "taps_log2": flat["taps_log2"],
@@ -257,8 +293,18 @@ def golden_footprints(
     axis["touched"][unused] = (1, 0)
     axis["weight"][unused] = 0
     kept = (*HEAD, "tap", "slot", "last", "active")
+    control = {name: column[pair] for name, column in descriptors.control.items()}
+    # Fields V are those of a volume's w.
+    second = (np.arange(cfg.axes) == 2) | (
+        (np.arange(cfg.axes) == 1) & (control["axes"] == 2)[:, None]
+    )
     return {name: taps[name] for name in kept} | {
-        "linked": descriptors.image.linked[pair],
+        "linked": control["linked"],
+        "thick": control["swizzled"] & control["volume"],
+        "ramp": {
+            name: np.where(second, control[field][:, 1:], control[field][:, :1])
+            for name, field in (("slope2", "filter_slope2"), ("offset", "filter_offset"))
+        },
         "lane": {
             "axis": {
                 name: column.reshape(*shape, *column.shape[1:]) for name, column in axis.items()

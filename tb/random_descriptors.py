@@ -148,6 +148,23 @@ def base_address(r, words, memory_base, memory_size):
     return r.choice([start, start, last, r.randint(start, last)])
 
 
+def map_views(r, memory_base, memory_size):
+    """T# words of 2 to 6 views of one or two maps: some write the map, at least one filters it."""
+    views = []
+    count = r.choice([2, 2, 3, 4, 6])
+    while len(views) < count:
+        fields = image_fields(r, 2)
+        shrink(fields, memory_size)
+        words = pack(T_FIELDS, T_WORDS, **fields)
+        fields["BASE_ADDRESS"] = base_address(r, words, memory_base, memory_size)
+        for linked_type in (4, r.choice([1, 2, 2, 3]), r.choice([2, 3, 3, 4])):
+            fields["LINKED_RESOURCE_TYPE"] = linked_type
+            # With one level the map of type 1 lies as those of the others.
+            level = {"BASE_LEVEL": 0, "LAST_LEVEL": 0} if linked_type == 1 else {}
+            views.append(pack(T_FIELDS, T_WORDS, **(fields | level)))
+    return views[:count]
+
+
 def image_words(r, linked_type, memory_base, memory_size, types=TYPES):
     """T# words: mostly legal and inside memory."""
     fields = image_fields(r, linked_type, types)
@@ -170,11 +187,11 @@ def noise(r, words, fields):
     return np.array([(total >> (32 * i)) & 0xFFFFFFFF for i in range(len(words))], np.uint32)
 
 
-def sampler_words(r, anisotropic=False):
-    """S# words: mostly legal for every linked type."""
+def sampler_words(r, anisotropic=False, faults=0.3):
+    """S# words: mostly legal for every linked type; `faults` is the share of doubtful ramps."""
     slope = [r.randint(0, 7), r.randint(0, 7)]
     offset = [r.randint({0: 2, 1: 1}.get(code, 0), 5) for code in slope]
-    if chance(r, 0.3):  # any pair; only type 4 with a bilinear filter minds
+    if chance(r, faults):  # any pair; only type 4 with a bilinear filter minds
         slope = [r.randint(0, 2), r.randint(0, 7)]
         offset = [r.choice([0, 1, r.randint(0, 7)]), r.randint(0, 7)]
     low = r.choice([0, 0, 0, 0, 0, 128 * r.randint(0, 9), r.randint(0, 4095)])

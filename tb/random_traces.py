@@ -8,7 +8,7 @@ import math
 import random
 
 import numpy as np
-from random_descriptors import TYPES, chance, image_words, sampler_words
+from random_descriptors import TYPES, chance, image_words, map_views, sampler_words
 from random_floats import coordinates, gradient_pair, level, slice_operand
 from reference.words import decode_image
 
@@ -22,7 +22,10 @@ from minmip.sim.trace import (
     Trace,
 )
 
-KINDS = ("mixed", "feedback", "used", "min", "max", "read", "plain", "anisotropic")
+KINDS = (
+    *("mixed", "feedback", "used", "min", "max", "read", "plain", "anisotropic"),
+    *("volumes", "hazards"),
+)
 _LINKED_TYPES = {  # None is a plain request
     "mixed": (1, 2, 3, 4, None),
     "feedback": (1, 2, 3),
@@ -32,6 +35,7 @@ _LINKED_TYPES = {  # None is a plain request
     "read": (2, 4, 4, 4),
     "plain": (None,),
     "anisotropic": (1, 2, None),
+    "volumes": (1, 2, 3, 4, 4, None),
 }
 _MASKS = ("opcode", "flags", "exec_mask", "helper_mask")
 _FLOATS = ("uvw", "ddx", "ddy", "lod", "clamp", "slice")
@@ -77,18 +81,29 @@ def random_trace(rng, quads, kind="mixed"):
     r = rng if isinstance(rng, random.Random) else random.Random(int(rng.integers(1 << 62)))
     memory_size = r.choice([4096, 16384, 16384, 65536, 1280])
     memory_base = r.choice([0, 0, 256, r.randint(0, 1 << 20) << 8, ((1 << 40) - 16) << 8])
-    anisotropic = kind == "anisotropic"
-    types = (9, 9, 13) if anisotropic else TYPES
-    images, samplers = [], []
-    for _ in range(max(2, quads // 6)):
-        linked = r.choice(_LINKED_TYPES[kind])
-        images.append(image_words(r, linked, memory_base, memory_size, types))
-        samplers.append(sampler_words(r, anisotropic))
-    t_index = [r.randrange(len(images)) for _ in range(quads)]
-    s_index = [r.randrange(len(samplers)) for _ in range(quads)]
+    if kind == "hazards":
+        images = map_views(r, memory_base, memory_size)
+        samplers = [sampler_words(r, faults=0.02) for _ in images]
+        t_index = [r.randrange(len(images)) for _ in range(quads)]
+        s_index = t_index  # few pairs: hardly a wait for descriptors between two quads
+    else:
+        anisotropic = kind == "anisotropic"
+        types = {"anisotropic": (9, 9, 13), "volumes": (10,)}.get(kind, TYPES)
+        images, samplers = [], []
+        for _ in range(max(2, quads // 6)):
+            linked = r.choice(_LINKED_TYPES[kind])
+            images.append(image_words(r, linked, memory_base, memory_size, types))
+            samplers.append(sampler_words(r, anisotropic))
+        t_index = [r.randrange(len(images)) for _ in range(quads)]
+        s_index = [r.randrange(len(samplers)) for _ in range(quads)]
     requests = [random_quad(r, *sizes_of(decode_image(images[t]))) for t in t_index]
+    if kind == "hazards":
+        # A quad often comes back to where one of the last few was.
+        for n in range(1, quads):
+            if chance(r, 0.7):
+                requests[n]["uvw"] = requests[max(0, n - r.randint(1, 6))]["uvw"]
     memory = np.random.default_rng(r.getrandbits(32)).integers(0, 256, memory_size, np.uint8)
-    if kind != "read" and chance(r, 0.5):
+    if kind not in ("read", "hazards") and chance(r, 0.5):
         memory = np.full(memory_size, r.choice([0, 0xFF]), np.uint8)
     masks = {name: np.array([quad[name] for quad in requests], np.uint8) for name in _MASKS}
     floats = {name: to_float32([quad[name] for quad in requests]) for name in _FLOATS}

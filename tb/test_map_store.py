@@ -18,6 +18,7 @@ from memory_bench import (
 )
 from mutants.host_port import MUTANTS
 
+from minmip.hw.beats import WORDS
 from minmip.hw.config import EVERYTHING
 from minmip.hw.map_store import MapStore
 from minmip.hw.shapes import MemoryOp
@@ -119,6 +120,22 @@ def test_three_requesters(store, traffic):
     check(result, wanted)
     after = store.run({"i_host": reads(EVERYTHING)}, {"o_host": BLOCKS * 16, "o_clear": 0})[0]
     np.testing.assert_array_equal(after["o_host"]["data"].ravel(), memory)
+
+
+def test_read_ports(store):
+    """The filter's ports see what the host wrote, each a word of its own."""
+    columns = reads(EVERYTHING)
+    words = len(columns["address"])
+    data = np.random.default_rng(6).integers(0, 256, (words, EVERYTHING.word_bytes))
+    columns |= {"data": data, "mask": np.full(words, (1 << EVERYTHING.word_bytes) - 1)}
+    store.run({"i_host": columns}, {"o_host": words, "o_clear": 0})
+    for first in range(0, 40, WORDS):
+        for n in range(WORDS):
+            store.model.set(f"reads__{n}__read_addr", first + n)
+        store.model.run({}, {}, quiet=4)
+        for n in range(WORDS):
+            found = store.model.get(f"reads__{n}__read_data").to_bytes(16, "little")
+            np.testing.assert_array_equal(np.frombuffer(found, np.uint8), data[first + n])
 
 
 def test_host_that_leaves_its_answers(store):

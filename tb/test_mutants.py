@@ -26,7 +26,7 @@ from minmip.sim.golden import (
     top,
 )
 
-TRACES, QUADS = 64, 200
+TRACES, QUADS = 128, 200
 
 
 def constant(value):
@@ -170,6 +170,106 @@ def filter_reads_early(original):
     return mutant
 
 
+def filter_reads_late(original):
+    """Type 4 sees the writes behind it."""
+
+    def mutant(plan, map_memory, filtered):
+        original(plan, map_memory, filtered)
+        answer = minmip_filter.filter_values(plan.kernel, map_memory)
+        filtered[plan.filter_quad, plan.filter_lane] = answer
+
+    return mutant
+
+
+def on_kernel(change):
+    """Mutant of the filter's kernel: `change(kernel, image, sampler)` alters it in place."""
+
+    def factory(original):
+        def mutant(uvw, z, row, image, sampler, layout):
+            kernel = original(uvw, z, row, image, sampler, layout)
+            change(kernel, image, sampler)
+            return kernel
+
+        return mutant
+
+    return factory
+
+
+def w_by_z_filter(kernel, image, sampler):
+    kernel.weight[(image.axes == 3) & ~sampler.z_linear, 2] = minmip_filter.ONE
+
+
+def no_diagonals(kernel, image, sampler):
+    """Corners off the axes count as 0."""
+    kernel.inside[:, [3, 5, 6, 7]] = False
+
+
+def ramps_of_w(field):
+    """Mutant of volumes: u, v and w all take the fields U (0) or V (1)."""
+
+    def factory(original):
+        def mutant(uvw, z, row, image, sampler, layout):
+            volume = (image.axes == 3)[:, None]
+            fields = {
+                name: np.where(volume, getattr(sampler, name)[:, [field]], getattr(sampler, name))
+                for name in ("slope2", "offset")
+            }
+            return original(uvw, z, row, image, replace(sampler, **fields), layout)
+
+        return mutant
+
+    return factory
+
+
+def blends_slices(original):
+    """Arrays: half of the next slice."""
+
+    def mutant(uvw, z, row, image, sampler, layout):
+        kernel = original(uvw, z, row, image, sampler, layout)
+        further = np.where(image.is_array, np.minimum(z + 1, image.last_slice), z)
+        behind = original(uvw, further, row, image, sampler, layout)
+        arrays = np.flatnonzero(image.is_array)
+        kernel.offset[arrays, 4:] = behind.offset[arrays, 4:]
+        kernel.weight[arrays, 2] = minmip_filter.ONE // 2
+        return kernel
+
+    return mutant
+
+
+def depth_of_mip_0(original):
+    def mutant(image, mip):
+        grid = original(image, mip)
+        used = (image.linked == 1) & (image.axes == 3)
+        grid[used, 2] = image.map_size[used, 2]
+        return grid
+
+    return mutant
+
+
+def w_gradient_ignored(original):
+    def mutant(ddx, ddy, *rest):
+        flat = np.arange(ddx.shape[-1]) < 2
+        return original(ddx * flat, ddy * flat, *rest)
+
+    return mutant
+
+
+def faint_rows_dropped(original):
+    def mutant(*arguments):
+        found = original(*arguments)
+        return replace(
+            found, **{name: column[found.weight > 0] for name, column in vars(found).items()}
+        )
+
+    return mutant
+
+
+def border_of_w_clamps(sampler):
+    clamp = sampler.clamp.copy()
+    clamp[:, 2] = np.where(clamp[:, 2] >= 4, coordinates.CLAMP, clamp[:, 2])
+    return clamp
+
+
 def highest_code_wins(original):
     return lambda rules, rows: original(rules[::-1], rows)
 
@@ -225,6 +325,13 @@ MUTANTS = {
     "beats keep the larger value": [(combine, "LINKED_MAX", constant(2))],
     "no combining": [(top, "combine", no_combining)],
     "type 4 reads early": [(top, "_commit", filter_reads_early)],
+    "type 4 reads late": [(top, "_commit", filter_reads_late)],
+    "filter obeys Z_FILTER": [(top, "filter_kernel", on_kernel(w_by_z_filter))],
+    "filter without diagonals": [(top, "filter_kernel", on_kernel(no_diagonals))],
+    "filter clamps at borders": [(minmip_filter, "wrap_texel", border_clamps)],
+    "filter's w takes the U fields": [(top, "filter_kernel", ramps_of_w(0))],
+    "filter's u and v take the W fields": [(top, "filter_kernel", ramps_of_w(1))],
+    "filter blends slices": [(top, "filter_kernel", blends_slices)],
     "filter rounds down": [(minmip_filter, "round_shift", floor_shift)],
     "filter fields U and V swapped": [
         (
@@ -233,6 +340,14 @@ MUTANTS = {
             decoded(slope2=lambda s: s.slope2[:, ::-1], offset=lambda s: s.offset[:, ::-1]),
         )
     ],
+    "volume mips keep their depth": [(pattern, "footprint_grid", depth_of_mip_0)],
+    "volume LOD ignores w": [(operands, "gradient_lod", w_gradient_ignored)],
+    "volume rows of weight 0 dropped": [(top, "sample_pattern", faint_rows_dropped)],
+    "w by the XY filter": [
+        (top, "decode_sampler", decoded(z_linear=lambda s: s.min_filter & 1 == 1))
+    ],
+    "w clamps at borders": [(top, "decode_sampler", decoded(clamp=border_of_w_clamps))],
+    "volume box is 4 deep": [(address, "THICK_LOG2", constant((3, 2, 2)))],
     "highest code wins": [(descriptor, "_lowest", highest_code_wins)],
     **{f"code {n} unchecked": [(descriptor, "_lowest", unchecked(n))] for n in range(1, 19)},
     "map one block larger": [(address.MapLayout, "total_bytes", map_a_block_larger)],

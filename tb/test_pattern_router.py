@@ -27,7 +27,7 @@ def random_beats(rng, count):
     words = (Shape.cast(footprint_beat(CFG)).width + 31) // 32
     beats = unpack(footprint_beat(CFG), rng.integers(0, 1 << 32, (count, words), np.uint32))
     runs = np.cumsum(rng.random(count) < 0.2)
-    kinds = rng.choice(np.array([0, 0, 1, 2, 3]), count)
+    kinds = rng.choice(np.array([0, 0, 1, 2, 3, 4]), count)
     beats["linked"] = kinds[runs]
     beats["active"] = np.where(rng.random(count) < 0.2, 0, beats["active"])
     return beats

@@ -38,7 +38,8 @@ def test_stage(stage):
         if latency == "-":
             continue
         letters = {"L": cfg.lanes, "L/U": cfg.lanes // cfg.lod_units}
-        said = sum(letters.get(part) or int(part) for part in latency.split(" + "))
+        letters |= {"V": int(cfg.volumes), "2V": 2 * cfg.volumes}
+        said = sum(letters[part] if part in letters else int(part) for part in latency.split(" + "))
         assert built == said, f"{name} with {cfg.lanes} lanes"
 
 

@@ -6,10 +6,11 @@ from functools import partial
 import numpy as np
 import pytest
 from acceptance_vectors import GRADIENTS, TEXELS, check_gradient, check_texel
+from filter_vectors import check_filter_examples, filter_row
 from reference import layout, lod, numbers, run
 from reference.footprint import address, axis_texels, request_coordinate
 from reference.words import decode_image, decode_sampler
-from traces import CLAMP, LINEAR, MIN, POINT, READ, USED, image, sampler, trace
+from traces import BORDER, CLAMP, MIN, POINT, USED, image, sampler, trace
 
 from minmip.sim import golden
 
@@ -203,40 +204,22 @@ def test_acceptance_texels(texel, run):
 # Spec 04
 
 
-def filter_row(row, u, **fields):
-    """Type 4 on a one-row map of two texels, slope 5, offset 1/64 unless told."""
-    t = image((2, 1), kind=READ, SW_MODE=0)
-    codes = {"MINMIP_SLOPE_U": 3, "MINMIP_OFFSET_U": 4, "MINMIP_SLOPE_V": 3, "MINMIP_OFFSET_V": 4}
-    memory = np.zeros(256, np.uint8)
-    memory[:2] = [8 * v for v in row]
-    s = sampler(CLAMP, mag=LINEAR, **(codes | fields))
-    request = trace(t, s, [{"uvw": [u, 0.5]}], memory=memory)
-    answer, model = (int(unit(request).filtered[0][0]) for unit in (run, golden.run))
-    assert model == answer
-    return answer / 256
+@BOTH
+def test_minmip_examples(run):
+    check_filter_examples(run)
 
 
+@BOTH
 @pytest.mark.parametrize(
-    ("distance", "expected"),
-    [(0, 5.0), (1 / 64, 5.0), (26 / 256, 5 * (1 - 220 / 512)), (0.21875, 0.0), (0.5, 0.0)],
+    ("row", "at", "fields", "value"),
+    [
+        ([0, 5], 0.98, {"XY_MAG_FILTER": POINT}, 0.0),  # the own texel
+        ([3, 5], -0.4, {"CLAMP_X": BORDER}, 0.0),  # the border counts as 0
+        ([3, 5], 2e-6, {"CLAMP_X": BORDER}, 3.0),
+    ],
 )
-def test_minmip_example_left_texel(distance, expected):
-    # A position on the border itself belongs to the right texel.
-    assert filter_row([0, 5], 0.5 - distance / 2) == expected
-
-
-@pytest.mark.parametrize("distance", [0, 1 / 256, 0.25, 0.5])
-def test_minmip_example_right_texel(distance):
-    assert filter_row([0, 5], 0.5 + distance / 2) == 5.0
-
-
-def test_minmip_point_filter_is_the_own_texel():
-    assert filter_row([0, 5], 0.49, XY_MAG_FILTER=POINT) == 0.0
-
-
-def test_minmip_border_counts_as_zero():
-    assert filter_row([3, 5], -0.2, CLAMP_X=6) == 0.0
-    assert filter_row([3, 5], 1e-6, CLAMP_X=6) == 3.0
+def test_minmip_point_and_border(run, row, at, fields, value):
+    assert np.asarray(run(filter_row(row, [at], **fields)).filtered[0][0]) / 256 == value
 
 
 # Spec 05

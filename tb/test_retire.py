@@ -2,23 +2,24 @@
 """Retire alone; and with the combining buffer and the map store behind it."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from amaranth.hdl import Module, Signal, Value
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.sim import Simulator
 from buffer_bench import apply_beats, words
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
-from kit.packing import ints_of_beats, pack
-from kit.stream import simulate
-from kit.vlib import LONG, TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.packing import ints_of_beats, pack, random_columns
+from kit.stream import check_simulated
+from kit.vlib import LONG, TRAFFIC, VerilatedBlock
 from memory_bench import BASE, BLOCKS
 from mutants.retire import MUTANTS
 
-from minmip.hw.beats import addressed_beat, quad_answer
+from minmip.hw.beats import addressed_beat, read_request, retired
 from minmip.hw.combining_buffer import CombiningBuffer
 from minmip.hw.config import SMALL
 from minmip.hw.lib.queue import Queue
@@ -33,12 +34,14 @@ MIDDLE = replace(TINY, word_bytes=8, combine_entries=4, combine_age=1024)
 class Alone(wiring.Component):
     """Retire and a memory that has everything some clocks after it was asked to.
 
-    Releases leave as a stream, from a queue: it must be ready often enough. The answer to a flush
-    before that is marked: `filtered[0]` is 1.
+    Releases leave as a stream, from a queue: it must be ready often enough. Answers and read
+    requests tell whether their beat `asked` for a drain and was `early`: went on before all words
+    were in the memory.
     """
 
     i: stream.Interface
     o_words: stream.Interface
+    o_reads: stream.Interface
     o_answer: stream.Interface
     o_release: stream.Interface
 
@@ -47,7 +50,11 @@ class Alone(wiring.Component):
         self.retire = Retire(cfg)
         members = self.retire.signature.members
         super().__init__(
-            {name: members[name] for name in ("i", "o_words", "o_answer")}
+            {name: members[name] for name in ("i", "o_words")}
+            | {
+                name: Out(stream.Signature(_told(members[name])))
+                for name in ("o_reads", "o_answer")
+            }
             | {"o_release": Out(stream.Signature(members["released"].shape))}
         )
 
@@ -56,22 +63,29 @@ class Alone(wiring.Component):
         m.submodules.retire = retire = self.retire
         wiring.connect(m, wiring.flipped(self.i), retire.i)
         wiring.connect(m, retire.o_words, wiring.flipped(self.o_words))
-        m.d.comb += [
-            self.o_answer.valid.eq(retire.o_answer.valid),
-            self.o_answer.payload.eq(retire.o_answer.payload),
-            retire.o_answer.ready.eq(self.o_answer.ready),
-        ]
         m.submodules.releases = releases = Queue(self.o_release.payload.shape(), 512)
         left = Signal(range(self.clocks + 1))
         with m.If(self.o_words.valid & self.o_words.ready):
             m.d.sync += left.eq(self.clocks)
         with m.Elif((left != 0) & retire.drain):
             m.d.sync += left.eq(left - 1)
-        early = Signal()
+        drained, asked, early = Signal(), Signal(), Signal()
+        m.d.sync += drained.eq(drained | retire.drain)
         with m.If(self.i.valid & self.i.ready):
-            m.d.sync += early.eq(self.i.payload.flush & (left != 0))
+            m.d.sync += [
+                drained.eq(0),
+                asked.eq(drained | retire.drain),
+                early.eq((left != 0) | self.o_words.valid),
+            ]
+        for inside, o in ((retire.o_reads, self.o_reads), (retire.o_answer, self.o_answer)):
+            m.d.comb += [
+                o.valid.eq(inside.valid),
+                inside.ready.eq(o.ready),
+                o.payload.beat.eq(inside.payload),
+                o.payload.asked.eq(asked),
+                o.payload.early.eq(asked & early),
+            ]
         m.d.comb += [
-            self.o_answer.payload.filtered[0].eq(early & retire.o_answer.payload.flush),
             retire.drained.eq(left < 4),
             retire.memory_idle.eq(left == 0),
             releases.i.valid.eq(retire.released_valid),
@@ -81,13 +95,20 @@ class Alone(wiring.Component):
         return m
 
 
+def _told(member):
+    """A stream's payload with what the bench has seen."""
+    payload = member.signature.members["payload"].shape
+    return data.StructLayout({"beat": payload, "asked": 1, "early": 1})
+
+
 class Chain(wiring.Component):
-    """Retire, combining buffer and map store, as in the unit."""
+    """Retire, combining buffer and map store, as in the unit; no filter behind the reads."""
 
     base: Signal
     limit: Signal
     i: stream.Interface
     o_answer: stream.Interface
+    o_reads: stream.Interface
     i_host: stream.Interface
     o_host: stream.Interface
 
@@ -100,7 +121,8 @@ class Chain(wiring.Component):
                 "base": members["base"],
                 "limit": members["limit"],
                 "i": In(stream.Signature(addressed_beat(cfg))),
-                "o_answer": Out(stream.Signature(quad_answer())),
+                "o_answer": Out(stream.Signature(retired())),
+                "o_reads": Out(stream.Signature(read_request(cfg))),
                 "i_host": In(stream.Signature(host_request(cfg))),
                 "o_host": Out(stream.Signature(host_response(cfg))),
             }
@@ -117,6 +139,7 @@ class Chain(wiring.Component):
             (retire.o_words, buffer.i),
             (buffer.o, store.i),
             (retire.o_answer, flipped(self.o_answer)),
+            (retire.o_reads, flipped(self.o_reads)),
             (flipped(self.i_host), store.i_host),
             (store.o_host, flipped(self.o_host)),
         ):
@@ -132,44 +155,59 @@ class Chain(wiring.Component):
         return m
 
 
-def beats_of(rng, count, cfg, where, *, flushes=0.05):
-    """Columns of `addressed_beat`: quads of 1 to 4 beats, flushes between."""
+def beats_of(rng, count, cfg, where, *, flushes=0.05, reads=0.4) -> dict[str, Any]:
+    """Columns of `addressed_beat`: quads of 1 to 4 beats, flushes between, runs of filter quads."""
     last = rng.random(count) < 0.5
     last[-1] = True
     flush = last & np.r_[True, last[:-1]] & (rng.random(count) < 2 * flushes)
+    quad = np.cumsum(np.r_[0, last[:-1]])
+    run = np.cumsum(rng.random(count) < 0.6)
+    read = (rng.random(count + 1) < reads)[run][quad] & ~flush
     columns = words(rng, count, cfg, "hot", where)
-    columns["word"]["valid"][flush | (rng.random(count) < 0.3)] = 0
+    columns["word"]["valid"][flush | (rng.random(count) < 0.6)] = 0
     head = {
         "context": rng.integers(0, cfg.descriptor_entries, count),
         "code": np.where(rng.random(count) < 0.1, rng.integers(1, 32, count), 0),
         "flush": flush.astype(np.int64),
+        "read": read.astype(np.int64),
         "tag": np.arange(count) % 65536,
         "last": last.astype(np.int64),
     }
-    return head | columns
+    layout = addressed_beat(cfg)
+    rest = {name: random_columns(rng, layout[name].shape, count) for name in ("lane", "kernel")}
+    return head | rest | columns
+
+
+def picked(columns, chosen):
+    """Some rows of columns."""
+    if isinstance(columns, dict):
+        return {name: picked(part, chosen) for name, part in columns.items()}
+    return columns[chosen]
+
+
+def drains_of(flush, read, full):
+    """Whether each beat must wait for the memory: the rule, beat by beat."""
+    unwritten, waits = False, []
+    for flushes, reads, writes in zip(flush, read, full & ~read, strict=True):
+        waits.append(flushes or (reads and unwritten))
+        unwritten = writes or (unwritten and not waits[-1])
+    return np.array(waits, np.int64)
 
 
 def wanted_of(columns):
-    """What must come out of Retire."""
-    last, flush = columns["last"].astype(bool), columns["flush"].astype(bool)
+    """What must come out of `Alone`."""
+    last, flush, read = (columns[name].astype(bool) for name in ("last", "flush", "read"))
     full = columns["word"]["valid"].any(axis=1)
-    count = int(last.sum())
+    asked = drains_of(flush, read, full)
+    word = {name: columns["word"][name] for name in ("valid", "address")}
+    told = {"asked": asked, "early": np.zeros(len(asked))}
+    request = {name: columns[name] for name in ("last", "lane", "kernel")} | {"word": word}
+    answer = {name: columns[name] for name in ("code", "flush", "read", "tag")}
     return {
-        "o_words": {
-            "op": columns["op"][full],
-            "word": {name: column[full] for name, column in columns["word"].items()},
-        },
-        "o_answer": {name: columns[name][last] for name in ("code", "flush", "tag")}
-        | {"filtered": np.zeros((count, 4))},
+        "o_words": picked({name: columns[name] for name in ("op", "word")}, full & ~read),
+        "o_reads": picked(told | {"beat": request}, read),
+        "o_answer": picked(told | {"beat": answer}, last),
         "o_release": columns["context"][last & ~flush],
-    }
-
-
-def counts(wanted):
-    return {
-        "o_words": len(wanted["o_words"]["op"]),
-        "o_answer": len(wanted["o_answer"]["tag"]),
-        "o_release": len(wanted["o_release"]),
     }
 
 
@@ -183,17 +221,18 @@ def test_traffic(alone, traffic):
     rng = np.random.default_rng(list(TRAFFIC).index(traffic))
     count = 1000 if traffic == "long stalls" else 1_000_000 if LONG else 25_000
     columns = beats_of(rng, count, TINY, np.arange(100, 140))
-    wanted = wanted_of(columns)
-    stalls = dict.fromkeys(["i", "o_words", "o_answer"], TRAFFIC[traffic])
-    result, _ = alone.run({"i": columns}, counts(wanted), traffic=stalls)
-    assert_columns_equal(result, wanted)
+    alone.model.reset()
+    stalls = dict.fromkeys(["i", "o_words", "o_reads", "o_answer"], TRAFFIC[traffic])
+    alone.check({"i": columns}, wanted_of(columns), traffic=stalls)
 
 
-def test_rate(alone):
+@pytest.mark.parametrize("reads", [0, 1], ids=["writes", "reads"])
+def test_rate(alone, reads):
     """A beat per clock, an answer one clock later."""
-    columns = beats_of(np.random.default_rng(5), 2000, TINY, np.arange(100, 140), flushes=0)
-    wanted = wanted_of(columns)
-    _, run = alone.run({"i": columns}, counts(wanted))
+    rng = np.random.default_rng(5)
+    columns = beats_of(rng, 2000, TINY, np.arange(100, 140), flushes=0, reads=reads)
+    alone.model.reset()
+    run = alone.check({"i": columns}, wanted_of(columns))
     np.testing.assert_array_equal(np.diff(run.input_stamps["i"]), 1)
     last = columns["last"].astype(bool)
     late = run.output_stamps["o_answer"] - run.input_stamps["i"][last]
@@ -201,10 +240,8 @@ def test_rate(alone):
 
 
 def simulated(seed):
-    columns = beats_of(np.random.default_rng(seed), 300, TINY, np.arange(100, 140), flushes=0.2)
-    wanted = wanted_of(columns)
-    result = simulate(Alone(TINY), {"i": columns}, counts(wanted), traffic="both", seed=seed)
-    assert_columns_equal(result, wanted)
+    columns = beats_of(np.random.default_rng(seed), 400, TINY, np.arange(100, 140))
+    check_simulated(Alone(TINY), {"i": columns}, wanted_of(columns), traffic="both", seed=seed)
 
 
 def test_pysim():
@@ -232,21 +269,28 @@ def reads(cfg):
 
 
 def segment(rng, count, cfg):
-    """Beats that end with a flush."""
+    """Beats that end with a flush, or with a filter quad."""
     columns = beats_of(rng, count, cfg, places_of(cfg))
-    columns["flush"][-1], columns["word"]["valid"][-1] = 1, 0
+    columns["last"][-2:] = 1
+    flush = int(rng.integers(2))
+    columns["flush"][-1], columns["read"][-1] = flush, 1 - flush
+    columns["word"]["valid"][-1] &= 1 - flush
     return columns
+
+
+def apply_writes(memory, where, columns):
+    apply_beats(memory, where, picked(columns, columns["read"] == 0))
 
 
 @pytest.mark.parametrize("cfg", [MIDDLE, TINY], ids=["middle", "tiny"])
 def test_flush(cfg):
-    """When a flush is answered, the host reads every earlier write; then the next quads come."""
+    """When a flush is answered or a filter quad goes on, the host reads every earlier write."""
     chain = VerilatedBlock(Chain(cfg), "chain")
     chain.model.set("base", BASE)
     chain.model.set("limit", BASE + BLOCKS)
     where = places_of(cfg)
     memory = np.zeros((len(where), cfg.word_bytes), np.uint8)
-    first, _ = chain.run({"i_host": reads(cfg)}, {"o_host": len(where), "o_answer": 0})
+    first, _ = chain.run({"i_host": reads(cfg)}, {"o_host": len(where)})
     memory[:] = first["o_host"]["data"]
     rng = np.random.default_rng(6)
     waits = []
@@ -256,21 +300,21 @@ def test_flush(cfg):
         traffic = list(TRAFFIC)[number % 4]
         run = chain.model.run(
             {"i": pack(chain.inputs["i"], columns)},
-            {"o_answer": answers, "o_host": 0},
+            {"o_answer": answers},
             traffic=TRAFFIC[traffic],
             seed=number,
             any_full=True,
         )
         assert run.given["o_answer"] == answers
         waits.append(int(run.output_stamps["o_answer"][-1] - run.input_stamps["i"][-1]))
-        apply_beats(memory, where, columns)
-        result, _ = chain.run({"i_host": reads(cfg)}, {"o_host": len(where), "o_answer": 0})
+        apply_writes(memory, where, columns)
+        result, _ = chain.run({"i_host": reads(cfg)}, {"o_host": len(where)})
         np.testing.assert_array_equal(result["o_host"]["data"], memory, f"segment {number}")
     assert max(waits) < 60
 
 
 def chain_simulated(seed, count=6):
-    """The same in Amaranth's simulator: the host asks in the clock after the flush's answer."""
+    """The same in Amaranth's simulator: the host asks in the clock after the last answer."""
     block, cfg = Chain(TINY), TINY
     where = places_of(cfg)
     rng = np.random.default_rng(seed)
@@ -281,6 +325,7 @@ def chain_simulated(seed, count=6):
         ctx.set(block.base, BASE)
         ctx.set(block.limit, BASE + BLOCKS)
         ctx.set(block.o_answer.ready, 1)
+        ctx.set(block.o_reads.ready, 1)
         ctx.set(block.o_host.ready, 1)
         memory = np.zeros((len(where), cfg.word_bytes), np.uint8)
         for columns in segments:
@@ -305,7 +350,7 @@ def chain_simulated(seed, count=6):
                 if ctx.get(block.o_host.valid):
                     found.append([ctx.get(byte) for byte in block.o_host.payload.data])
                 await ctx.tick()
-            apply_beats(memory, where, columns)
+            apply_writes(memory, where, columns)
             np.testing.assert_array_equal(np.array(found), memory)
 
     simulator = Simulator(block)
@@ -331,5 +376,4 @@ def simulated_both():
 
 def test_cocotb():
     columns = beats_of(np.random.default_rng(4), 200, TINY, np.arange(100, 140))
-    wanted = wanted_of(columns)
-    run_cocotb(Alone(TINY), "retire_bench", {"i": columns}, wanted)
+    run_cocotb(Alone(TINY), "retire_bench", {"i": columns}, wanted_of(columns))

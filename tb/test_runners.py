@@ -22,7 +22,6 @@ from minmip.sim.runners import unit as unit_module
 from minmip.sim.runners import verilated_unit
 from minmip.sim.runners.pysim import SimulatedUnit
 from minmip.sim.runners.unit import CHUNK, run_unit
-from minmip.sim.runners.unit_beats import check_order, pattern_rows
 from minmip.sim.runners.verilate import STREAM_NAME, RunnerError
 from minmip.sim.runners.verilated_unit import VerilatedUnit
 from minmip.sim.runners.verilator import Traffic
@@ -170,15 +169,6 @@ def test_both_simulators_take_the_same_clocks(verilated):
     assert fast.counters == slow.counters
     np.testing.assert_array_equal(fast.accept_cycle, slow.accept_cycle)
     np.testing.assert_array_equal(fast.done_cycle, slow.done_cycle)
-
-
-def test_wrong_answers_are_told():
-    answers = np.zeros((2, 3), np.uint32)
-    with pytest.raises(RunnerError, match=r"answer 1 has tag 0 and flush 0, wanted tag 1"):
-        check_order(answers, 0, 5)
-    beats = np.zeros((1, 30), np.uint32)
-    with pytest.raises(RunnerError, match="the tag of no quad"):
-        pattern_rows(beats, np.array([0]), 1, FULL)
 
 
 def test_golden_loads_no_gateware():

@@ -2,23 +2,24 @@
 """Watchdog: whatever comes in, the unit answers, and every byte is right.
 
 Illegal and random descriptors, a new pair with every quad, maps outside the memory, NaN and
-infinity, opcodes that are none, 16x anisotropic storms in which every lane is elsewhere, flushes,
-host and clears at any time. MINMIP_LONG=1 sends 10^6 quads instead of 2 * 10^4; MINMIP_FIRST_SEED
-(default 1) is printed on a failure.
+infinity, opcodes that are none, volumes, 16x anisotropic storms in which every lane is elsewhere,
+the filter behind writes to many words, flushes, host and clears at any time. MINMIP_LONG=1 sends
+10^6 quads instead of 2 * 10^4; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
 
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from kit.vlib import LONG, SEED, TRAFFIC
 from random_traces import KINDS, random_trace
-from traces import ANISO_LINEAR, USED, WRAP, image, sampler
+from traces import ANISO_LINEAR, LINEAR, MAX, MIN, READ, USED, WRAP, image, sampler
 from unit_bench import unit_bench
 from unit_others import random_others
 
 from minmip.hw.config import FULL
 from minmip.sim.runners.verilator import Traffic
-from minmip.sim.trace import SAMPLE_D
+from minmip.sim.trace import SAMPLE_D, SAMPLE_L
 
 QUADS = 1000
 RUNS = 1000 if LONG else 20
@@ -55,32 +56,58 @@ def turned(rng, count, quads):
     return (np.cumsum(steps) % count).astype(np.uint32)
 
 
-def storm(rng, trace, quads):
-    """Put 16x anisotropic SAMPLE_D quads in: lanes and taps on other words of a large map."""
-    t = image((128, 128), kind=USED, scales=(0, 0), view=(0, 7), mips=8)
-    t[0] = trace.memory_base >> 8 & 0xFFFFFFFF
-    t[1] |= trace.memory_base >> 40
-    s = sampler(WRAP, ANISO_LINEAR, ANISO_LINEAR, 2, MAX_ANISO_RATIO=4, LOD_BIAS=100)
+def put(trace, quads, kinds, s, **columns):
+    """Put live quads in, on a large map of the trace's memory: `kinds` are their linked types."""
+    images = np.stack(
+        [
+            image((128, 128), kind=USED, view=(0, 7), mips=8),
+            *(image((64, 64), kind=kind, view=(0, 7)) for kind in (MIN, MAX, READ)),
+        ]
+    )
+    images[:, 0] = trace.memory_base >> 8 & 0xFFFFFFFF
+    images[:, 1] |= trace.memory_base >> 40
     names = ("opcode", "flags", "t_index", "s_index", "exec_mask", "helper_mask", *FLOATS)
-    columns = {name: getattr(trace, name).copy() for name in names}
-    whole = {"opcode": SAMPLE_D, "flags": 0, "exec_mask": 15, "helper_mask": 0}
-    whole |= {"t_index": len(trace.t_sharp), "s_index": len(trace.s_sharp)}
-    for name, value in whole.items():
-        columns[name][quads] = value
-    angle = rng.uniform(0, 2 * np.pi, (len(quads), 4))
-    line = np.stack([np.cos(angle), np.sin(angle)], axis=2) / 128
-    columns["uvw"][quads, :, :2] = rng.uniform(-4, 4, line.shape)
-    columns["ddx"][quads, :, :2] = line * 16
-    columns["ddy"][quads, :, :2] = line[:, :, ::-1] * [-1, 1]
+    whole = {name: getattr(trace, name).copy() for name in names}
+    columns |= {"flags": 0, "exec_mask": 15, "helper_mask": 0}
+    columns |= {"t_index": len(trace.t_sharp) + kinds - 1, "s_index": len(trace.s_sharp)}
+    for name, column in columns.items():
+        if name in ("uvw", "ddx", "ddy"):
+            whole[name][quads, :, :2] = column
+        else:
+            whole[name][quads] = column
     return replace(
         trace,
-        t_sharp=np.concatenate([trace.t_sharp, t[None]]),
+        t_sharp=np.concatenate([trace.t_sharp, images]),
         s_sharp=np.concatenate([trace.s_sharp, s[None]]),
-        **columns,
+        **whole,
     )
 
 
-def hostile_trace(rng, kind, storms):
+def storm(rng, trace, quads):
+    """16x anisotropic SAMPLE_D quads: lanes and taps on other words."""
+    s = sampler(WRAP, ANISO_LINEAR, ANISO_LINEAR, 2, MAX_ANISO_RATIO=4, LOD_BIAS=100)
+    angle = rng.uniform(0, 2 * np.pi, (len(quads), 4))
+    line = np.stack([np.cos(angle), np.sin(angle)], axis=2) / 128
+    return put(
+        *(trace, quads, np.full(len(quads), USED), s),
+        opcode=SAMPLE_D,
+        uvw=rng.uniform(-4, 4, line.shape),
+        ddx=line * 16,
+        ddy=line[:, :, ::-1] * [-1, 1],
+    )
+
+
+def waves(rng, trace, quads):
+    """Writes and filter reads of one map in turn: every read waits for 16 words."""
+    s = sampler(WRAP, LINEAR, LINEAR, MINMIP_SLOPE_U=3, MINMIP_SLOPE_V=3)
+    kinds = np.where(np.arange(len(quads)) % 2, READ, rng.choice([MIN, MAX], len(quads)))
+    # Where four words meet.
+    at = rng.integers(0, 4, (len(quads), 4, 2)) / 4 + rng.uniform(-1, 1, (len(quads), 4, 2)) / 256
+    lod = rng.uniform(0, 7, (len(quads), 4))
+    return put(trace, quads, kinds, s, opcode=SAMPLE_L, uvw=at, lod=lod)
+
+
+def hostile_trace(rng, kind, storms, bad_weather=(storm, waves)):
     trace = random_trace(rng, QUADS, kind)
     t_sharp, s_sharp = damaged(rng, trace.t_sharp), damaged(rng, trace.s_sharp)
     spoilt = {}
@@ -97,15 +124,17 @@ def hostile_trace(rng, kind, storms):
         memory=rng.integers(0, 256, MEMORY, np.uint8),
         **spoilt,
     )
-    return storm(rng, trace, rng.choice(QUADS, storms, replace=False))
+    for weather in bad_weather:
+        trace = weather(rng, trace, np.sort(rng.choice(QUADS, storms, replace=False)))
+    return trace
 
 
-def attack(seed, traffic, storms=QUADS // 64):
+def attack(seed, traffic, storms=QUADS // 64, **weather):
     """Clocks of a hostile run; fails when it hangs or anything is wrong."""
     rng = np.random.default_rng(seed)
     kind = KINDS[seed % len(KINDS)]
     bench = unit_bench(FULL)
-    trace = hostile_trace(rng, kind, storms)
+    trace = hostile_trace(rng, kind, storms, **weather)
     places = np.sort(rng.choice(QUADS, rng.integers(0, 100), replace=False))
     others = random_others(rng, trace, bench.cfg, 300)
     dead = np.flatnonzero(trace.exec_mask & ~trace.helper_mask == 0)
@@ -132,6 +161,9 @@ def test_watchdog():
     assert mean <= MEAN
 
 
-def test_storm():
-    """Nothing but storms: slow, and right."""
-    print(f"{attack(SEED, Traffic(), storms=QUADS // 4) / QUADS:.0f} clocks per quad")
+@pytest.mark.parametrize("weather", [storm, waves])
+def test_bad_weather(weather):
+    """Every fourth quad a storm, or all of them waves: slow, and right."""
+    storms = QUADS // 4 if weather is storm else QUADS
+    clocks = attack(SEED, Traffic(), storms=storms, bad_weather=(weather,))
+    print(f"{clocks / QUADS:.0f} clocks per quad")

@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from kit.vlib import LONG
+from rate_bench import LEAST, LENGTH, clocks_of, share_of
 from traces import ANISO_LINEAR, LINEAR, MIN, POINT, USED, WRAP, image, sampler
-from unit_bench import unit_bench
 
 from minmip.hw.config import FULL, UnitConfig
 from minmip.sim.trace import OPCODES, SAMPLE, SAMPLE_B, SAMPLE_D, SAMPLE_L, SAMPLE_LZ, Trace
+from minmip.sim.workloads import tile_pixels
 
-WARM, QUADS, AFTER = 1000, 10_000, 50
-LEAST = 0.99
 SIZE, WIDTH = 4096, 256
 BIAS = 100  # between two mips
 NAMES = {MIN: "MinMip", USED: "MipRegionUsed", None: "plain"}
@@ -26,22 +25,17 @@ NAMES = {MIN: "MinMip", USED: "MipRegionUsed", None: "plain"}
 
 def picture(t, s, opcode, stretch):
     """Quads of a picture, tile by tile; SAMPLE_D has gradients `stretch` times longer in x."""
-    quads = WARM + QUADS + AFTER
-    tile, quad = np.divmod(np.arange(quads), 16)
-    row, column = np.divmod(tile, WIDTH // 8)
-    corner = np.stack([8 * column + 2 * (quad % 4), 8 * row + 2 * (quad // 4)], axis=1)
-    pixel = corner[:, None] + [[0, 0], [1, 0], [0, 1], [1, 1]]
-    uvw, ddx, ddy = np.zeros((3, quads, 4, 3), np.float32)
-    uvw[:, :, :2] = (pixel + 0.5) / SIZE
+    uvw, ddx, ddy = np.zeros((3, LENGTH, 4, 3), np.float32)
+    uvw[:, :, :2] = (tile_pixels(LENGTH, WIDTH) + 0.5) / SIZE
     ddx[:, :, 0], ddy[:, :, 1] = stretch / SIZE, 1 / SIZE
     return Trace(
         t_sharp=t[None],
         s_sharp=s[None],
-        opcode=np.full(quads, opcode, np.uint8),
+        opcode=np.full(LENGTH, opcode, np.uint8),
         uvw=uvw,
         ddx=ddx,
         ddy=ddy,
-        lod=np.zeros((quads, 4), np.float32),
+        lod=np.zeros((LENGTH, 4), np.float32),
         memory=np.arange(1 << 14).astype(np.uint8),
     )
 
@@ -97,27 +91,21 @@ CASES = [
 ]
 
 
-def share_of(cfg: UnitConfig, case: Case, clocks_per_quad: float) -> float:
+def reached(cfg: UnitConfig, case: Case, clocks_per_quad: float) -> float:
     """Which share of the rate is reached."""
-    bench = unit_bench(cfg)
     trace = case.trace()
-    run = bench.run(trace, case.name)
-    counters = bench.counters
+    clocks, counters = clocks_of(cfg, trace, case.name)
     assert counters["tap_beats"] == case.beats * len(trace) + 1, "the flush makes a beat too"
-    done = run.output_stamps["o"].astype(np.int64)
-    share = QUADS * clocks_per_quad / (done[WARM + QUADS] - done[WARM])
-    stalls = {name: n for name, n in counters.items() if name.startswith("stall_") and n}
-    print(f"{case.name}: {share:.4f} of the rate; {stalls}")
-    return share
+    return share_of(clocks, case.name, clocks_per_quad, counters)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_rate(case):
-    assert share_of(FULL, case, case.beats) >= LEAST
+    assert reached(FULL, case, case.beats) >= LEAST
 
 
 @pytest.mark.parametrize("units", [1, 2, 4] if LONG else [4])
 def test_rate_of_sample_d(units):
     """Lanes per clock are the LOD units; 1 and 2, each a build, wait for MINMIP_LONG."""
     case = Case("SAMPLE_D, bilinear", USED, LINEAR, 1, 1, SAMPLE_D)
-    assert share_of(replace(FULL, lod_units=units), case, 4 / units) >= LEAST
+    assert reached(replace(FULL, lod_units=units), case, 4 / units) >= LEAST

@@ -8,98 +8,110 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from footprint_vectors import masked_data
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
+from kit.packing import random_columns
 from kit.stream import simulate
 from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock, assert_columns_equal
 from mutants.word_addresses import MUTANTS
 
-from minmip.hw.config import FULL, SMALL
+from minmip.hw.beats import WORDS, word_beat
+from minmip.hw.config import DEFAULT, FULL, SMALL
 from minmip.hw.shapes import MemoryOp
 from minmip.hw.word_addresses import WordAddresses
 from minmip.sim.golden.address import map_layout, texel_address
 
 CONFIGS = {
-    "4 bytes": replace(SMALL, word_bytes=4),
+    "4 bytes": replace(SMALL, word_bytes=4, resource_types=FULL.resource_types),
     "16 bytes": FULL,
-    "8 bytes, linear": replace(FULL, word_bytes=8, swizzle_modes=frozenset({0})),
-    "swizzled": replace(FULL, swizzle_modes=frozenset({1})),
+    "8 bytes, linear": replace(DEFAULT, word_bytes=8, swizzle_modes=frozenset({0})),
+    "swizzled": replace(DEFAULT, swizzle_modes=frozenset({1})),
+    "flat": SMALL,
 }
-HEAD = {"code": 32, "flush": 2, "tag": 65536, "last": 2, "op": 4}
+HEAD = ("context", "code", "flush", "tag", "last", "read", "op", "kernel")
+
+
+def masked_data(columns):
+    """Words with 0 where the data has no mask, and may be anything."""
+    word = columns["word"]
+    shown = word["mask"][..., None] >> np.arange(word["data"].shape[-1]) & 1
+    return columns | {"word": word | {"data": word["data"] * shown}}
 
 
 def random_maps(rng, count, cfg):
-    """Flat maps of any size up to the largest: layout, size, mips."""
+    """Maps of any kind and size up to the largest: layout, size, mips."""
     sides = np.minimum(2.0 ** rng.uniform(0, 14.01, (count, 2)), 16384)
-    size = np.concatenate([sides, np.ones((count, 1))], 1).astype(np.int64)
+    depth = np.minimum(2.0 ** rng.uniform(0, 13.01, (count, 1)), 8192)
+    size = np.concatenate([sides, depth], 1).astype(np.int64)
     size[:, :2] = np.where(rng.random((count, 2)) < 0.2, 16384 - size[:, :2] % 3, size[:, :2])
     longest = np.log2(size[:, :2].max(1)).astype(np.int64) + 1
     mips = 1 + rng.integers(0, 1 << 30, count) % longest
     sw_mode = rng.choice(np.array(sorted(cfg.swizzle_modes)), count)
     base = rng.integers(0, 1 << 40, count) << 8
-    return map_layout(sw_mode, base, size, mips, np.zeros(count, bool)), size, mips
+    volume = (rng.random(count) < 0.5) & cfg.volumes
+    return map_layout(sw_mode, base, size, mips, volume), size, mips
 
 
 def random_texels(rng, op, cfg):
-    """(lanes and rank, words): any texels; the smallest value of a byte wins, or the largest."""
+    """(lanes, values and rank; words): the smallest value of a byte wins, or the largest."""
     count, lanes = len(op), cfg.lanes
-    shape = (count, lanes)
-    fields = {name: rng.integers(0, 4, shape) for name in ("second_row", "second_column")}
-    joins = rng.integers(0, 16, shape) * (rng.random(shape) < 0.8)
-    value = rng.integers(0, 256, shape) >> rng.choice([0, 6], (count, 1))
-    byte = rng.integers(0, cfg.word_bytes, (*shape, 2))
+    lane = random_columns(rng, word_beat(cfg)["lane"].shape, count)
+    lane["joins"] *= rng.random((count, lanes)) < 0.8
+    value = rng.integers(0, 256, (count, lanes)) >> rng.choice([0, 6], (count, 1))
     flip = np.where(op == MemoryOp.MAX, 0xFF, 0)
     order = np.argsort(value ^ flip[:, None], axis=1, kind="stable")
-    strongest = np.full((count, 4, cfg.word_bytes), 256)
-    for lane, row, column in np.ndindex(lanes, 2, 2):
-        beat = np.nonzero(joins[:, lane] >> (2 * row + column) & 1)[0]
-        second = [fields[name][beat, lane] for name in ("second_row", "second_column")]
-        word = 2 * (second[0] >> row & 1) + (second[1] >> column & 1)
-        place = beat, word, byte[beat, lane, column]
-        strongest[place] = np.minimum(strongest[place], value[beat, lane] ^ flip[beat])
+    strongest = np.full((count, WORDS, cfg.word_bytes), 256)
+    for at, texel in np.ndindex(lanes, 4):
+        beat = np.nonzero(lane["joins"][:, at] >> texel & 1)[0]
+        place = beat, lane["slot"][beat, at, texel], lane["byte"][beat, at, texel]
+        strongest[place] = np.minimum(strongest[place], value[beat, at] ^ flip[beat])
     written = strongest < 256
     words = {
-        "valid": written.any(2),
+        "valid": written.any(2).astype(np.int64),
         "mask": (written << np.arange(cfg.word_bytes)).sum(2),
         "data": (strongest ^ flip[:, None, None]) * written,
     }
-    lane = fields | {"joins": joins, "value": value, "byte": byte}
-    return {"lane": lane, "rank": 1 << order}, words
+    return {"lane": lane, "value": value, "rank": 1 << order}, words
 
 
 def random_beats(rng, count, cfg):
     """(input columns, golden output): any words of random maps, half of them on a border."""
-    maps = max(1, count // 64)
+    maps = max(1, count // 16)
     layout, size, mips = random_maps(rng, maps, cfg)
     row = rng.integers(0, maps, count)
-    mip = rng.integers(0, 1 << 30, count) % mips[row]
-    last = np.maximum(1, size[row, :2] >> mip[:, None])[..., None] - 1
-    inside = rng.integers(0, 1 << 30, (count, 2, 2)) % (last + 1)
-    texel = np.choose(rng.integers(0, 4, inside.shape), [inside, inside, last, 0])
-    x, y = texel[:, 0], texel[:, 1]
-    slice_ = rng.integers(0, 8192, count)
-    head = {name: rng.integers(0, limit, count) for name, limit in HEAD.items()}
-    head["context"] = rng.integers(0, cfg.descriptor_entries, count)
+    shape = (count, WORDS)
+    mip = rng.integers(0, 1 << 30, shape) % mips[row, None]
+    last = np.maximum(1, size[row, None, :2] >> mip[..., None]) - 1
+    inside = rng.integers(0, 1 << 30, last.shape) % (last + 1)
+    texel = np.choose(rng.integers(0, 4, last.shape), [inside, inside, last, 0])
+    word = {"mip": mip, "slice": rng.integers(0, 8192, shape), "x": texel[..., 0]}
+    word["y"] = texel[..., 1]
+    any_beat = random_columns(rng, word_beat(cfg), count)
+    head = {name: any_beat[name] for name in HEAD} | {"op": rng.choice([0, 1, 2], count)}
     texels, words = random_texels(rng, head["op"], cfg)
-    columns = layout.pitch[:, 0] >> np.where(layout.swizzled, 4, 8)
+    read = head["read"][:, None].astype(bool)
+    words["valid"] = word["valid"] = np.where(read, any_beat["word"]["valid"], words["valid"])
     control = {
         "base": layout.base >> 8,
-        "columns": columns - 1,
+        "columns": (layout.pitch[:, 0] >> block_log2(layout)) - 1,
         "chain": layout.chain_bytes >> 8,
         "mip_offset": layout.offset >> 8,
         "swizzled": layout.swizzled,
+        "volume": layout.volume,
     }
     beats = {
-        "beat": head | {"mip": mip, "slice": slice_, "x": x, "y": y} | texels,
+        "beat": head | {"word": word} | texels,
         "control": {name: column[row] for name, column in control.items()},
     }
-    address = [
-        texel_address(layout, row, mip, x[:, word & 1], y[:, word >> 1], slice_)
-        for word in range(4)
-    ]
-    address = (np.stack(address, 1) & (1 << 48) - 1) >> cfg.word_log2
-    return beats, head | {"word": words | {"address": address}}
+    places = [word[name].ravel() for name in ("mip", "x", "y", "slice")]
+    address = texel_address(layout, np.repeat(row, WORDS), *places).reshape(shape)
+    words["address"] = (address & (1 << 48) - 1) >> cfg.word_log2
+    return beats, head | {"lane": texels["lane"], "word": words}
+
+
+def block_log2(layout):
+    """Log2 of the columns of a block of 256 bytes (spec 05, 2 and 8.1)."""
+    return np.select([~layout.swizzled, ~layout.volume], [8, 4], 3)
 
 
 @pytest.fixture(scope="module", params=CONFIGS)

@@ -219,10 +219,11 @@ class UnitBench:
         codes, counts = np.unique(wanted.error[wanted.error > 0], return_counts=True)
         due = {f"code_{code}": int(n) for code, n in zip(codes, counts, strict=True)}
         due |= {"quads": len(trace) - len(places), "flushes": len(places) + 1, "dropped": 0}
-        if self.cfg.lanes == 4:  # else texels of different parts are not combined in a beat
-            due["byte_writes"] = wanted.counters["byte_writes"]
         found = {key: counters[key] for key in due}
         assert found == due, name
+        # Texels of different parts, groups of lanes and depths are combined only in the buffer.
+        combined = wanted.counters["byte_writes"]
+        assert combined <= counters["byte_writes"] <= counters["samples"], name
         errors = sum(n for key, n in counters.items() if key.startswith("code_"))
         assert errors == counts.sum(), name
 

@@ -1,19 +1,21 @@
 """Host and clear engine beside the quads of the unit's benches.
 
-They own bytes that no quad of the trace touches, so that every byte has one right value at the end,
-whatever the order.
+They own bytes that no quad of the trace writes and the filter does not read, so that every byte has
+one right value at the end and every quad one right answer, whatever the order.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.shapes import ADDRESS_BITS
 from minmip.sim import golden
+from minmip.sim.golden import top
 from minmip.sim.trace import Trace
 
 __all__ = ["Others", "no_others", "random_others", "untouched"]
@@ -38,12 +40,22 @@ class Others:
 
 
 def untouched(trace: Trace, cfg: UnitConfig) -> np.ndarray:
-    """Bytes that no quad can change: those that stay from 0x00 and from 0xFF; bool [bytes]."""
-    same = np.ones(len(trace.memory), bool)
-    for fill in (0, 0xFF):
-        memory = np.full(len(trace.memory), fill, np.uint8)
-        same &= golden.run(replace(trace, memory=memory), cfg).memory == fill
-    return same
+    """Bytes that no quad can change: those that stay from 0x00 and from 0xFF; bool [bytes].
+
+    Neither does the filter read them.
+    """
+    free = np.ones(len(trace.memory), bool)
+    values = top.filter_values
+
+    def noted(kernel, memory):
+        free[kernel.offset[kernel.inside]] = False
+        return values(kernel, memory)
+
+    with patch.object(top, "filter_values", noted):
+        for fill in (0, 0xFF):
+            memory = np.full(len(trace.memory), fill, np.uint8)
+            free &= golden.run(replace(trace, memory=memory), cfg).memory == fill
+    return free
 
 
 def no_others(cfg: UnitConfig) -> Others:

@@ -23,11 +23,15 @@ class Port:
 
 @dataclass(frozen=True)
 class OutsideMemory:
-    """A member `MapMemorySignature`: its Verilog name, bytes of a word, clocks of a read."""
+    """A member `MapMemorySignature`: its Verilog name, bytes of a word, clocks of a read.
+
+    `reads` are members `MapReadSignature` of the same memory.
+    """
 
     name: str
     word_bytes: int
     latency: int
+    reads: tuple[str, ...] = ()
 
 
 _ACCESS = """
@@ -48,8 +52,8 @@ template <std::size_t N> inline void take(const VlWide<N>& port, uint32_t* words
     std::memcpy(words, &port[0], 4 * N);
 }
 struct MemoryPort {
-    bool read_en;
-    uint64_t read_addr, write_addr;
+    bool read_en[MEMORY_READERS];
+    uint64_t read_addr[MEMORY_READERS], write_addr;
     uint32_t write_mask;
     uint32_t write_data[MEMORY_BYTES / 4 + 1];
 };
@@ -111,6 +115,7 @@ def ports_header(
             f"constexpr bool HAS_MEMORY = {'true' if memory else 'false'};",
             f"constexpr unsigned MEMORY_BYTES = {memory.word_bytes if memory else 4};",
             f"constexpr unsigned MEMORY_LATENCY = {memory.latency if memory else 1};",
+            f"constexpr unsigned MEMORY_READERS = {1 + len(memory.reads) if memory else 1};",
             _ACCESS,
             _WAVE.format(kind=wave, Kind=wave.capitalize()) if wave else _NO_WAVE,
             _function(
@@ -178,19 +183,24 @@ def _by_number(head: str, cases: Sequence[str], otherwise: str = "") -> str:
 
 def _memory_access(memory: OutsideMemory | None) -> list[str]:
     read = "MemoryPort read_memory_port(Top& top)"
-    drive = "void drive_memory_port(Top& top, const uint32_t* words)"
+    drive = "void drive_memory_port(Top& top, unsigned n, const uint32_t* words)"
     if memory is None:
         return [_function(read, "return {};"), _function(drive, "")]
 
     def at(name: str) -> str:
         return _member(f"{memory.name}__{name}")
 
-    scalars = ("read_en", "read_addr", "write_addr", "write_mask")
-    body = "".join(f"port.{name} = {at(name)}; " for name in scalars)
+    readers = (memory.name, *memory.reads)
+    body = "".join(
+        f"port.{field}[{n}] = {_member(f'{reader}__{field}')}; "
+        for n, reader in enumerate(readers)
+        for field in ("read_en", "read_addr")
+    )
+    body += "".join(f"port.{name} = {at(name)}; " for name in ("write_addr", "write_mask"))
     return [
         _function(
             read,
             f"MemoryPort port; {body}take({at('write_data')}, port.write_data); return port;",
         ),
-        _function(drive, f"put({at('read_data')}, words);"),
+        _by_number(drive, [f"put({_member(f'{r}__read_data')}, words); return;" for r in readers]),
     ]

@@ -114,7 +114,8 @@ class SimulatedUnit:
         """Every clock: drive, look at what that gives, serve the memory."""
         unit = self._unit
         gates = {name: self._gate(name) for name in _STREAMS}
-        reads: deque[int] = deque([0] * self.cfg.memory_latency)
+        ports = [unit.memory, *(unit.memory_reads if self.cfg.filters else ())]
+        reads: deque[list[int]] = deque([[0] * len(ports)] * self.cfg.memory_latency)
         ctx.set(unit.memory_base, self._window[0])
         ctx.set(unit.memory_limit, self._window[1])
         await ctx.tick().repeat(SETTLE)
@@ -137,10 +138,12 @@ class SimulatedUnit:
                     if name == "i":
                         self._requests.popleft()
                         offered = False
-            reads.append(self._serve(ctx))
+            reads.append([self._read(ctx, port) for port in ports])
+            self._write(ctx)
             self._clock += 1
             await ctx.tick()
-            ctx.set(Value.cast(unit.memory.read_data), reads[1])
+            for port, word in zip(ports, reads[1], strict=True):
+                ctx.set(Value.cast(port.read_data), word)
             reads.popleft()
         found = {}
         for number, name in enumerate(unit.counter_names):
@@ -149,13 +152,16 @@ class SimulatedUnit:
             found[name] = ctx.get(unit.counter_value)
         self._counters = found
 
-    def _serve(self, ctx) -> int:
-        """Read, then write, as the memory port asks in this clock."""
+    def _read(self, ctx, port) -> int:
+        """Word that a port asks for in this clock."""
+        if not ctx.get(port.read_en):
+            return 0
+        at = ctx.get(port.read_addr) * self.cfg.word_bytes
+        return int.from_bytes(self._memory[at : at + self.cfg.word_bytes].tobytes(), "little")
+
+    def _write(self, ctx) -> None:
+        """Write what the memory port writes in this clock."""
         port, width, bytes_ = self._unit.memory, self.cfg.word_bytes, self._memory
-        word = 0
-        if ctx.get(port.read_en):
-            at = ctx.get(port.read_addr) * width
-            word = int.from_bytes(bytes_[at : at + width].tobytes(), "little")
         if mask := ctx.get(port.write_mask):
             at = ctx.get(port.write_addr) * width
             if at >= len(bytes_):
@@ -164,7 +170,6 @@ class SimulatedUnit:
             for lane in range(width):
                 if mask >> lane & 1:
                     bytes_[at + lane] = data[lane]
-        return word
 
     def _gate(self, name: str) -> Iterator[bool]:
         rng = random.Random(f"{self.seed} {name}")

@@ -39,21 +39,25 @@ struct Gate {
     }
 };
 
-// The map memory outside the block: bytes of the caller (`MapMemorySignature`).
+// The map memory outside the block: bytes of the caller (`MapMemorySignature`, and the readers of
+// `MapReadSignature`).
 struct Memory {
     uint8_t* bytes = nullptr;
     uint64_t size = 0;
     uint64_t stray = 0;  // writes behind the end: the block must make none
     unsigned turn = 0;
-    uint32_t answer[MEMORY_LATENCY][MEMORY_BYTES / 4 + 1] = {};  // reads under way
+    uint32_t answer[MEMORY_LATENCY][MEMORY_READERS][MEMORY_BYTES / 4 + 1] = {};  // reads under way
 
     // Look at the port before a rising edge; `drive` gives the answer that is due behind it.
     void serve(Top& top) {
         MemoryPort port = read_memory_port(top);
-        const uint64_t from = port.read_addr * MEMORY_BYTES, to = port.write_addr * MEMORY_BYTES;
-        uint32_t* slot = answer[turn];
+        const uint64_t to = port.write_addr * MEMORY_BYTES;
+        for (unsigned n = 0; n < MEMORY_READERS; n++) {
+            const uint64_t from = port.read_addr[n] * MEMORY_BYTES;
+            if (port.read_en[n] && from < size)
+                std::memcpy(answer[turn][n], bytes + from, MEMORY_BYTES);
+        }
         turn = (turn + 1) % MEMORY_LATENCY;
-        if (port.read_en && from < size) std::memcpy(slot, bytes + from, MEMORY_BYTES);
         if (port.write_mask == 0) return;
         if (to >= size) {
             stray++;
@@ -63,7 +67,9 @@ struct Memory {
         for (unsigned lane = 0; lane < MEMORY_BYTES; lane++)
             if (port.write_mask >> lane & 1) bytes[to + lane] = data[lane];
     }
-    void drive(Top& top) { drive_memory_port(top, answer[turn]); }
+    void drive(Top& top) {
+        for (unsigned n = 0; n < MEMORY_READERS; n++) drive_memory_port(top, n, answer[turn][n]);
+    }
 };
 
 struct Handle {

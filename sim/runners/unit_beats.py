@@ -121,7 +121,7 @@ def pattern_rows(
             _footprint(beats, axis.shape, lane_at + lane["axis"].offset + axis.offset)
             for axis in _fields(lane["axis"].shape)
         ]
-        mip, z, lod = (_bits(beats, lane[name], lane_at) for name in ("mip", "slice", "lod"))
+        mip, slices, lod = (_bits(beats, lane[name], lane_at) for name in ("mip", "slice", "lod"))
         for corner in range(1 << len(axes)):
             sides = [corner >> axis & 1 for axis in range(len(axes))]
             hit = active >> number & 1
@@ -132,13 +132,12 @@ def pattern_rows(
             at = np.flatnonzero(hit)
             rows = np.empty(len(at), PATTERN_DTYPE)
             rows["lane"] = first_lane[at] + number
-            rows["mip"], rows["z"], rows["lod"], rows["weight"] = (
-                mip[at],
-                z[at],
-                lod[at],
-                weight[at],
-            )
-            rows["x"], rows["y"] = (axes[n][0][sides[n]][at] for n in range(2))
+            rows["mip"], rows["lod"] = mip[at], lod[at]
+            rows["weight"] = weight[at] >> 8 * (len(axes) - 2)
+            texel = [axis[0][side][at] for axis, side in zip(axes, sides, strict=True)]
+            rows["x"], rows["y"] = texel[:2]
+            # Volumes have slice 0, all others depth 0.
+            rows["z"] = slices[at] + (texel[2] if len(axes) > 2 else 0)
             # Rows by quad, lane, tap, mip, corner.
             key = (quad[at] << 2 | rows["lane"]) << 4 | tap[at]
             keys.append((key << 1 | slot[at]) << 3 | corner)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from amaranth.hdl import Shape
 
-from minmip.hw.beats import pattern_beat, quad_answer, quad_request
+from minmip.hw.beats import WORDS, pattern_beat, quad_answer, quad_request
 from minmip.hw.config import UnitConfig
 from minmip.hw.shapes import (
     BLOCK_BITS,
@@ -35,6 +35,7 @@ from minmip.sim.trace import Result, Trace
 
 __all__ = ["VerilatedUnit"]
 
+READS = tuple(f"memory_reads__{n}" for n in range(WORDS))
 _SPEED = "-O1"
 
 
@@ -103,7 +104,9 @@ class VerilatedUnit:
                 *(Port("counter_value", 48), Port("i__valid", 1), Port("i__ready", 1)),
                 *(Port("o__valid", 1), Port("o_pattern__valid", 1)),
             ],
-            memory=OutsideMemory("memory", cfg.word_bytes, cfg.memory_latency),
+            memory=OutsideMemory(
+                "memory", cfg.word_bytes, cfg.memory_latency, READS if cfg.filters else ()
+            ),
             wave=kind,
             speed=_SPEED,
         )

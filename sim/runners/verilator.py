@@ -75,7 +75,8 @@ class Model:
     clocked : bool
         Whether there are `clk` and `rst`.
     memory : OutsideMemory
-        A memory port that the model serves from the bytes given to `use_memory`.
+        A memory port, and its read ports, that the model serves from the bytes given to
+        `use_memory`.
     wave : "vcd", "fst" or None
         Format of the waves that `start_wave` may write.
     speed : str

@@ -14,7 +14,7 @@ import numpy as np
 from amaranth.hdl import Shape
 from amaranth.lib import data
 
-__all__ = ["beats_of_ints", "ints_of_beats", "leaves", "pack", "unpack"]
+__all__ = ["beats_of_ints", "ints_of_beats", "leaves", "pack", "random_columns", "unpack"]
 
 
 class Leaf(NamedTuple):
@@ -97,6 +97,12 @@ def unpack(shape, beats: np.ndarray):
             place = place.setdefault(name, {})
         place[fields[-1]] = column
     return columns
+
+
+def random_columns(rng: np.random.Generator, shape, count: int):
+    """Columns of `count` beats of random bits."""
+    words = (Shape.cast(shape).width + 31) // 32
+    return unpack(shape, rng.integers(0, 1 << 32, (count, words), np.uint32))
 
 
 def ints_of_beats(beats: np.ndarray) -> list[int]:

@@ -27,7 +27,7 @@ MUTANTS = [
     Mutant(
         "depth_blends_like_width",
         "footprint",
-        "lane.linear if axis < 2 else control.z_linear",
+        "lane.linear if axis < 2 else Mux(filters, lane.linear, control.z_linear)",
         "lane.linear",
         "the third axis has its own filter",
     ),
@@ -51,6 +51,34 @@ MUTANTS = [
         "Mux(control.is_array, control.last_slice, control.first_slice)",
         "control.last_slice",
         "1D and 2D views have one slice",
+    ),
+    Mutant(
+        "filter_blends_depth_by_z_filter",
+        "footprint",
+        "Mux(filters, lane.linear, control.z_linear)",
+        "control.z_linear",
+        "Z_FILTER plays no part in the MinMip filter",
+    ),
+    Mutant(
+        "filter_not_told",
+        "footprint",
+        "request.filter.eq(filters)",
+        "request.filter.eq(0)",
+        "the MinMip filter has texels of its own",
+    ),
+    Mutant(
+        "ramp_of_v_for_both",
+        "footprint",
+        "Mux(control.axes == 2, second, first)",
+        "second",
+        "a volume's v takes the U fields",
+    ),
+    Mutant(
+        "flat_is_thick",
+        "footprint",
+        "control.swizzled & control.volume",
+        "control.swizzled",
+        "only swizzled volumes are thick",
     ),
     Mutant(
         "truncate_lost",

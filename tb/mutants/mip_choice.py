@@ -48,7 +48,7 @@ MUTANTS = [
     Mutant(
         "always_minified",
         "mip_choice",
-        "Mux(zero_q8, control_q8.mag_linear, control_q8.min_linear)",
+        "Mux(magnifies_q8, control_q8.mag_linear, control_q8.min_linear)",
         "control_q8.min_linear",
         "a LOD of 0 magnifies",
     ),
@@ -72,5 +72,26 @@ MUTANTS = [
         "control_q9.mip_filter[1] & ~Cat(control_q9.linked == one for one in ONE_LEVEL).any()",
         "control_q9.mip_filter[1]",
         "a MinMip map has one level",
+    ),
+    Mutant(
+        "filter_minifies",
+        "mip_choice",
+        "zero_q8 | (control_q8.linked == LINKED_FILTER)",
+        "zero_q8",
+        "the MinMip filter takes the magnifying filter at any LOD",
+    ),
+    Mutant(
+        "filter_of_two_mips",
+        "mip_choice",
+        "for one in ONE_LEVEL",
+        "for one in ONE_LEVEL[:2]",
+        "the MinMip filter reads one level",
+    ),
+    Mutant(
+        "filter_of_many_taps",
+        "mip_choice",
+        "Mux(filters, 0, lane.taps_log2)",
+        "lane.taps_log2",
+        "the MinMip filter has one tap",
     ),
 ]

@@ -1,0 +1,111 @@
+"""Mutants of the MinMip filter."""
+
+from kit.mutants import Mutant
+
+MUTANTS = [
+    Mutant(
+        "base_left_out",
+        "filter_fetch",
+        "word.address[word_bits:] - base_q1",
+        "word.address[word_bits:]",
+        "places count from the base",
+    ),
+    Mutant(
+        "border_is_read",
+        "filter_fetch",
+        "values = [Mux(joins, values[0], 0)]",
+        "values = [values[0]]",
+        "a texel in the border counts as 0",
+    ),
+    Mutant(
+        "ramp_of_u_alone",
+        "filter_unit",
+        "kernel.ramp.slope2[axis]",
+        "kernel.ramp.slope2[0]",
+        "each axis has its own slope",
+    ),
+    Mutant(
+        "distance_one_less",
+        "filter_ramp",
+        "(self.fraction ^ right.replicate(8)) + right",
+        "self.fraction ^ right.replicate(8)",
+        "the distance to the right border is 256 - fraction",
+    ),
+    Mutant(
+        "no_flat_border",
+        "filter_ramp",
+        "Mux(inside_q2[-1], 0, inside_q2[:8])",
+        "inside_q2[:8]",
+        "nearer to the border than the offset the own weight is 0",
+    ),
+    Mutant(
+        "ramp_without_end",
+        "filter_ramp",
+        "Mux(beyond, 0, Const(ONE) - product.p[:ONE_LOG2])",
+        "Const(ONE) - product.p[:ONE_LOG2]",
+        "the own weight is at most 1",
+    ),
+    Mutant(
+        "too_much_of_the_near",
+        "filter_ramp",
+        "Const(ONE) - product.p[:ONE_LOG2]",
+        "Const(ONE + ONE // 8) - product.p[:ONE_LOG2]",
+        "both weights are 1 together",
+    ),
+    Mutant(
+        "minimum",
+        "filter_blend",
+        "return Mux((a - b)[-1], b, a)",
+        "return Mux((a - b)[-1], a, b)",
+        "the coarser texel wins",
+    ),
+    Mutant(
+        "no_diagonal",
+        "filter_blend",
+        "larger(along, diagonal)",
+        "along",
+        "the fourth corner is the largest of all four",
+    ),
+    Mutant(
+        "depths_apart",
+        "filter_lane",
+        "deep = larger(self.texel[n], kept)",
+        "deep = self.texel[n]",
+        "the second depth has the larger texels of both",
+    ),
+    Mutant(
+        "second_depth_alone",
+        "filter_blend",
+        "Mux(self.second, kept, self.plane)",
+        "self.plane",
+        "the blend begins at the first depth",
+    ),
+    Mutant(
+        "ties_up",
+        "filter_lane",
+        "half_q1 & (below_q1 | whole_q1[0])",
+        "half_q1",
+        "ties go to even",
+    ),
+    Mutant(
+        "first_part_stays",
+        "filter_gather",
+        "held.eq(Mux(beat.last, 0, value))",
+        "held.eq(value)",
+        "lanes that did not ask give 0",
+    ),
+    Mutant(
+        "first_lanes_only",
+        "filter_gather",
+        "lane.given & (beat.first_lane == quad_lane - quad_lane % lanes)",
+        "lane.given",
+        "a part has its place in the quad",
+    ),
+    Mutant(
+        "result_overwritten",
+        "filter_gather",
+        "self.i.ready.eq(~self.o.valid | self.o.ready)",
+        "self.i.ready.eq(1)",
+        "a result that waits stays",
+    ),
+]
