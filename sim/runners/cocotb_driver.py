@@ -15,25 +15,32 @@ from cocotb.triggers import RisingEdge
 from minmip.sim.runners.unit import PATIENCE, SETTLE
 
 _STREAMS = ("i", "o", "o_pattern")
-_MEMORY = ("read_en", "read_addr", "read_data", "write_mask", "write_addr", "write_data")
 
 
 class _Memory:
     """The memory outside: looked at after an edge, as it was asked before it."""
 
-    def __init__(self, dut, content: np.ndarray, word_bytes: int, latency: int):
+    def __init__(self, dut, content: np.ndarray, readers: list[str], word_bytes: int, latency: int):
         self.content, self.word_bytes = content, word_bytes
-        self.read_en, self.read_addr, self.read_data, self.write_mask, *write = (
-            getattr(dut, f"memory__{name}") for name in _MEMORY
+        self.readers = [
+            [getattr(dut, f"{reader}__{name}") for name in ("read_en", "read_addr", "read_data")]
+            for reader in readers
+        ]
+        self.write_mask, self.write_addr, self.write_data = (
+            getattr(dut, f"{readers[0]}__{name}")
+            for name in ("write_mask", "write_addr", "write_data")
         )
-        self.write_addr, self.write_data = write
-        self.due = deque([0] * (latency - 1))
+        self.due = deque([[0] * len(readers)] * (latency - 1))
 
     def serve(self) -> None:
-        word, width = 0, self.word_bytes
-        if self.read_en.value == 1:
-            at = self.read_addr.value.to_unsigned() * width
-            word = int.from_bytes(self.content[at : at + width].tobytes(), "little")
+        width = self.word_bytes
+        words = []
+        for enable, address, _ in self.readers:
+            word = 0
+            if enable.value == 1:
+                at = address.value.to_unsigned() * width
+                word = int.from_bytes(self.content[at : at + width].tobytes(), "little")
+            words.append(word)
         if mask := self.write_mask.value.to_unsigned():
             at = self.write_addr.value.to_unsigned() * width
             assert at < len(self.content), "the unit wrote behind the end of the map memory"
@@ -41,8 +48,14 @@ class _Memory:
             for lane in range(width):
                 if mask >> lane & 1:
                     self.content[at + lane] = data[lane]
-        self.due.append(word)
-        self.read_data.value = self.due.popleft()
+        self.due.append(words)
+        for (_, _, answer), word in zip(self.readers, self.due.popleft(), strict=True):
+            answer.value = word
+
+    def rest(self) -> None:
+        """Inputs at the start."""
+        for _, _, answer in self.readers:
+            answer.value = 0
 
 
 @cocotb.test()
@@ -51,7 +64,9 @@ async def drive(dut):
     folder = Path(os.environ["MINMIP_RUN"])
     with np.load(folder / "run.npz") as file:
         given = dict(file)
-    memory = _Memory(dut, given["memory"], int(given["word_bytes"]), int(given["memory_latency"]))
+    numbers = (int(given[name]) for name in ("word_bytes", "memory_latency"))
+    memory = _Memory(dut, given["memory"], given["readers"].tolist(), *numbers)
+    memory.rest()
     edge = RisingEdge(dut.clk)
     await _start(dut, *given["window"].tolist())
 
@@ -113,7 +128,6 @@ async def _start(dut, base: int, limit: int) -> None:
         getattr(dut, f"{name}__ready").value = 0
     dut.memory_base.value, dut.memory_limit.value = base, limit
     dut.counter_clear.value = dut.counter_select.value = 0
-    dut.memory__read_data.value = 0
     dut.rst.value = 1
     cocotb.start_soon(Clock(dut.clk, 10, "ns").start())
     for clock in range(SETTLE):

@@ -19,6 +19,7 @@ from minmip.sim.runners.unit import (
     unit_design,
 )
 from minmip.sim.runners.verilate import RunnerError
+from minmip.sim.runners.verilated_unit import READS
 from minmip.sim.trace import Result, Trace
 
 __all__ = ["CocotbUnit"]
@@ -83,6 +84,7 @@ class CocotbUnit:
                 window=np.array(self._window, np.uint64),
                 answers=answers,
                 counters=len(self._counter_names),
+                readers=np.array(["memory", *(READS if self.cfg.filters else ())]),
                 word_bytes=self.cfg.word_bytes,
                 memory_latency=self.cfg.memory_latency,
             )

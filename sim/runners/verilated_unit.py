@@ -33,9 +33,10 @@ from minmip.sim.runners.verilate import RunnerError
 from minmip.sim.runners.verilator import Model, OutsideMemory, Port, Traffic
 from minmip.sim.trace import Result, Trace
 
-__all__ = ["VerilatedUnit"]
+__all__ = ["READS", "VerilatedUnit"]
 
 READS = tuple(f"memory_reads__{n}" for n in range(WORDS))
+"""Verilog names of the read ports of the MinMip filter."""
 _SPEED = "-O1"
 
 
