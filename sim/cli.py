@@ -3,115 +3,17 @@
 from __future__ import annotations
 
 import errno
-import functools
 import os
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import click
 
-from minmip.hw.config import PRESETS
-from minmip.sim import hw_commands
+from minmip.sim import hw_commands, layout_commands
+from minmip.sim.cli_options import Pair, backend_from_options, backend_options, one_sentence
+from minmip.sim.streaming import commands as stream_commands
 
 __all__ = ["main"]
-
-
-def _one_sentence(command: Callable) -> Callable:
-    """Turn the project's errors into one line on stderr and exit status 2."""
-
-    @functools.wraps(command)
-    def wrapper(*args, **kwargs):
-        # Imported late, so that --help and doctor answer at once and without the libraries.
-        from minmip.sim.d3d12 import D3D12Error
-        from minmip.sim.frontend import SceneError
-        from minmip.sim.runners.verilate import RunnerError
-        from minmip.sim.trace import TraceError
-
-        try:
-            return command(*args, **kwargs)
-        except (D3D12Error, RunnerError, SceneError, TraceError) as error:
-            text = str(error)
-        except OSError as error:
-            text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        except MemoryError as error:
-            text = f"not enough memory: {error}"
-        click.echo(f"minmip: {text}", err=True)
-        raise SystemExit(2)
-
-    return wrapper
-
-
-class _Pair(click.ParamType):
-    """Two sizes written 1920x1080."""
-
-    name = "WxH"
-
-    def convert(self, value, param, ctx):
-        if isinstance(value, tuple):
-            return value
-        width, cross, height = value.lower().partition("x")
-        if not (cross and width.isascii() and height.isascii()):
-            self.fail(f"wanted two whole numbers such as 1920x1080, not {value!r}", param, ctx)
-        if not (width.isdigit() and height.isdigit() and len(value) <= 24):
-            self.fail(f"wanted two whole numbers such as 1920x1080, not {value!r}", param, ctx)
-        return int(width), int(height)
-
-
-class _Clocks(click.ParamType):
-    """A span of clocks written 0:1000; the second is the first one left out."""
-
-    name = "FROM:TO"
-
-    def convert(self, value, param, ctx):
-        first, colon, last = value.partition(":")
-        numbers = colon and first.isascii() and last.isascii() and (first + last).isdigit()
-        if not (numbers and first and last and len(value) <= 30 and int(first) < int(last)):
-            self.fail(f"wanted two rising whole numbers such as 0:1000, not {value!r}", param, ctx)
-        return int(first), int(last)
-
-
-def _backend_options(command: Callable) -> Callable:
-    """Options that choose what runs the quads."""
-    for option in (
-        click.option("--wave-cycles", type=_Clocks(), help="Clocks of --wave. Default: 0:1000."),
-        click.option(
-            "--wave",
-            type=click.Path(path_type=Path, dir_okay=False),
-            help="Write waves of the unit's streams, .fst or .vcd (verilator).",
-        ),
-        click.option(
-            "--lanes",
-            type=click.Choice(["1", "2", "4"]),
-            help="Lanes per clock in place of the preset's.",
-        ),
-        click.option(
-            "--preset",
-            type=click.Choice(list(PRESETS)),
-            help="Build of the unit. Default: full; golden: everything of the specification.",
-        ),
-        click.option(
-            "--backend",
-            type=click.Choice(["golden", "pysim", "verilator"]),
-            default="golden",
-            show_default=True,
-            help="Golden model, or the gateware in Amaranth's simulator or Verilator.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def _make_backend(backend, preset, lanes, wave, wave_cycles):
-    from minmip.sim.backends import make_backend
-
-    return make_backend(
-        backend,
-        preset=preset,
-        lanes=int(lanes) if lanes else None,
-        wave=wave,
-        wave_cycles=wave_cycles,
-    )
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -122,7 +24,7 @@ def main():
 
 @main.command()
 @click.argument("scene", default="builtin", metavar="[FILE.glb|FILE.gltf|builtin]")
-@click.option("--size", type=_Pair(), default="1920x1080", show_default=True, help="Frame size.")
+@click.option("--size", type=Pair(), default="1920x1080", show_default=True, help="Frame size.")
 @click.option("--frames", type=int, default=1, show_default=True, help="Frames of the animation.")
 @click.option(
     "--kind",
@@ -133,7 +35,7 @@ def main():
 )
 @click.option(
     "--region",
-    type=_Pair(),
+    type=Pair(),
     default=None,
     help="Texels of mip 0 for each map texel, powers of two. Default: one 64 KB tile, 128x128.",
 )
@@ -152,8 +54,8 @@ def main():
     show_default=True,
     help="Folder for pictures and summary.json.",
 )
-@_backend_options
-@_one_sentence
+@backend_options
+@one_sentence
 def run(scene, size, frames, kind, region, aniso, save_trace, out, **options):
     """Render a scene's quads and show what sampler-feedback hardware records for them."""
     from minmip.sim.job import run_job
@@ -166,7 +68,7 @@ def run(scene, size, frames, kind, region, aniso, save_trace, out, **options):
         region=region,
         max_anisotropy=int(aniso),
         save_trace=save_trace,
-        backend=partial(_make_backend, **options),
+        backend=partial(backend_from_options, **options),
         out=out,
         say=click.echo,
     )
@@ -177,8 +79,8 @@ def run(scene, size, frames, kind, region, aniso, save_trace, out, **options):
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Result file.")
 @click.option("--pattern", is_flag=True, help="Also write the sample pattern of plain requests.")
 @click.option("--check", is_flag=True, help="Compare with a golden run; exit 1 on a difference.")
-@_backend_options
-@_one_sentence
+@backend_options
+@one_sentence
 def replay(trace_file, out, pattern, check, **options):
     """Run a trace file and write memory, error codes and answers."""
     from tqdm import tqdm
@@ -189,7 +91,7 @@ def replay(trace_file, out, pattern, check, **options):
     trace = Trace.load(trace_file)
     if not out.parent.is_dir():  # known before the run, not after it
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(out))
-    backend = _make_backend(**options)
+    backend = backend_from_options(**options)
     found: list[str] = []
     with tqdm(
         total=len(trace), unit="quad", unit_scale=True, desc=backend.name, disable=None
@@ -239,7 +141,7 @@ def measure(quick):
 
 @main.command("measure-hw")
 @click.option("--quick", is_flag=True, help="A 480x270 frame, fewer quads and no builds.")
-@_one_sentence
+@one_sentence
 def measure_hw(quick):
     """Print the unit's figures in simulation: clocks and writes per quad, speed, build time."""
     from minmip.sim.measure_hw import measure_hardware
@@ -250,3 +152,10 @@ def measure_hw(quick):
 main.add_command(hw_commands.verilog)
 main.add_command(hw_commands.synth)
 main.add_command(hw_commands.formal)
+main.add_command(stream_commands.stream)
+main.add_command(stream_commands.stream_share)
+main.add_command(stream_commands.measure_stream)
+main.add_command(layout_commands.layout)
+main.add_command(layout_commands.swizzle)
+main.add_command(layout_commands.unswizzle)
+main.add_command(layout_commands.measure_layout)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
-import shutil
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -29,6 +25,7 @@ from minmip.sim.scene_maps import (
     record_draws,
     recorded_map,
 )
+from minmip.sim.staging import staged
 from minmip.sim.summary import frame_report, texture_report
 
 __all__ = ["run_job"]
@@ -91,7 +88,7 @@ def run_job(
     bindings = bind_textures(device, scene, kind, region, max_anisotropy)
     runs = backend()
     reports = []
-    with _staged(out) as folder:
+    with staged(out, OURS) as folder:
         for frame in tqdm(range(frames), desc="frames", unit="frame", disable=None):
             start = time.perf_counter()
             quads = render_quads(scene, *size, frame, frames)
@@ -126,30 +123,6 @@ def run_job(
         }
         (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     say(f"pictures and summary.json: {out}")
-
-
-@contextlib.contextmanager
-def _staged(out: Path) -> Iterator[Path]:
-    """A folder inside `out` whose files move up when the job is done, and vanish if it fails."""
-    made = [folder for folder in (out, *out.parents) if not folder.exists()]
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        staging = Path(tempfile.mkdtemp(prefix=".partial-", dir=out))
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(out)) from None
-    try:
-        yield staging
-        for file in out.iterdir():
-            if OURS.fullmatch(file.name):  # of an earlier run: it would mix with this one's
-                file.unlink()
-        for file in sorted(staging.iterdir()):
-            os.replace(file, out / file.name)
-    except BaseException:
-        shutil.rmtree(staging)
-        for made_folder in made:
-            made_folder.rmdir()
-        raise
-    staging.rmdir()
 
 
 def _draw_pictures(

@@ -11,14 +11,21 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from minmip.hw.config import PRESETS
+from minmip.sim import golden
 from minmip.sim.backends import Backend, make_backend, run_checked
+from minmip.sim.compare import differences
 from minmip.sim.runners.verilate import RunnerError
 from minmip.sim.scene_maps import frame_trace
+from minmip.sim.trace import Trace
 from minmip.sim.workloads import filter_workloads, workloads
 
 __all__ = ["measure_hardware"]
 
 SEED = 20261130
+_SMALL = "small"
+"""Preset for the comparison of simulators: to build the others for `full` takes minutes."""
+_COCOTB_SPEED = "-O1"  # as the runner's
 _REPLAY = "from minmip.sim.cli import main; main()"
 _BUILD = "from minmip.sim.backends import make_backend; make_backend('verilator')"
 
@@ -37,7 +44,7 @@ def measure_hardware(*, quick: bool, say: Callable[[str], object]) -> None:
     _measure_frame(backend, (480, 270) if quick else (1920, 1080), 1 if quick else 3, say)
     _measure_workloads(backend, 2_000 if quick else 10_000, say)
     _measure_filter(backend, 2_000 if quick else 10_000, say)
-    _measure_simulators(backend, say)
+    _measure_simulators(100 if quick else 500, say)
     if not quick:
         _measure_builds(say)
 
@@ -97,21 +104,49 @@ def _measure_filter(backend: Backend, quads: int, say) -> None:
         say(f"MinMip filter, {name}: {result.cycles / (4 * quads):.3f} clocks/lane")
 
 
-def _measure_simulators(backend: Backend, say) -> None:
-    """Clocks per second; two lengths, so that set-up does not count."""
-    rates = {}
-    for runs, lengths in ((backend, (1_000, 100_000)), (make_backend("pysim"), (1, 200))):
-        clocks, seconds = [], []
-        for quads in lengths:
-            trace = workloads(quads, SEED)["coherent"]
-            start = time.perf_counter()
-            clocks.append(runs.run(trace).cycles)
-            seconds.append(time.perf_counter() - start)
-        rates[runs.name] = (clocks[1] - clocks[0]) / (seconds[1] - seconds[0])
+def _measure_simulators(quads: int, say) -> None:
+    """One trace through the same unit in three simulators; builds and starts do not count."""
+    trace = workloads(quads, SEED)["coherent"]
+    rates = {
+        "verilator": _clock_rate(make_backend("verilator", preset=_SMALL), trace, runs=20),
+        "Amaranth's simulator": _clock_rate(make_backend("pysim", preset=_SMALL), trace, runs=1),
+    }
+    try:  # a tool of the benches: the package works without
+        from minmip.sim.runners.cocotb_unit import CocotbUnit
+    except RunnerError as error:
+        say(f"cocotb is left out: {error}")
+    else:
+        unit = CocotbUnit(PRESETS[_SMALL], speed=_COCOTB_SPEED)
+        backend = Backend("cocotb", PRESETS[_SMALL], unit)
+        rates["cocotb"] = _clock_rate(backend, trace, runs=3, seconds=lambda: unit.seconds)
+    best = rates.pop("verilator")
+    others = (f"{name} {rate:.0f} ({best / rate:.0f} times)" for name, rate in rates.items())
     say(
-        f"verilator {rates['verilator']:.0f} clocks/s, Amaranth's simulator {rates['pysim']:.0f} "
-        f"clocks/s: {rates['verilator'] / rates['pysim']:.0f} times as fast"
+        f"{quads} coherent quads, {_SMALL}, clocks per second of processor time: "
+        f"verilator {best:.0f}; slower: {', '.join(others)}"
     )
+
+
+def _clock_rate(
+    backend: Backend, trace: Trace, runs: int, seconds: Callable[[], float] | None = None
+) -> float:
+    """Clocks of a checked trace per second of processor time: its fastest run, less one quad's.
+
+    `seconds` says what the last run took, when that was in another process.
+    """
+    clocks, fastest = [], []
+    for part in (workloads(1, SEED)["coherent"], trace):
+        wanted = golden.run(part, config=backend.config)
+        times = []
+        for _ in range(runs):
+            start = time.process_time()
+            result = backend.run(part)
+            times.append(seconds() if seconds else time.process_time() - start)
+            if found := differences(part, result, wanted):
+                raise RunnerError(f"{backend.name}: {found[0]}")
+            clocks.append(result.cycles)
+        fastest.append(min(times))
+    return (clocks[-1] - clocks[0]) / (fastest[1] - fastest[0])
 
 
 def _measure_builds(say) -> None:

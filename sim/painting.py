@@ -8,7 +8,23 @@ from minmip.sim.frontend import Quads
 from minmip.sim.pictures import NOT_SAMPLED
 from minmip.sim.scene_maps import Binding
 
-__all__ = ["paint_levels"]
+__all__ = ["live_lanes", "paint_levels", "visible", "wrapped"]
+
+
+def live_lanes(quads: Quads) -> np.ndarray:
+    """Which lanes are pixels and no helpers, bool [Q, 4]."""
+    return quads.live_mask[:, None] >> np.arange(4) & 1 == 1
+
+
+def visible(quads: Quads, size: tuple[int, int]) -> np.ndarray:
+    """Which lane each pixel shows, `4 * quad + lane`, -1 for none; int64 [height, width]."""
+    width, height = size
+    shown = np.full(width * height, -1)
+    quad, lane = np.nonzero(live_lanes(quads))
+    pixel = (quads.y[quad] + (lane >> 1)) * width + quads.x[quad] + (lane & 1)
+    # Later fragments of a pixel passed the depth test: the last one written is the visible one.
+    shown[pixel] = 4 * quad + lane
+    return shown.reshape(height, width)
 
 
 def paint_levels(
@@ -21,13 +37,15 @@ def paint_levels(
     width, height = size
     levels = np.full(width * height, -1, np.int32)
     shade = np.ones(width * height, np.float32)
+    shown = visible(quads, size).ravel()
+    drawn = np.flatnonzero(shown >= 0)
+    owner = quads.texture[shown[drawn] >> 2]
     for index, (binding, decoded) in enumerate(zip(bindings, maps, strict=True)):
-        quad, lane = np.nonzero(
-            (quads.texture == index)[:, None] & (quads.live_mask[:, None] >> np.arange(4) & 1 == 1)
-        )
+        pixel = drawn[owner == index]
+        quad, lane = shown[pixel] >> 2, shown[pixel] & 3
         texture = binding.texture
         at = [
-            _wrapped(quads.uv[quad, lane, axis].astype(np.float64), mode)
+            wrapped(quads.uv[quad, lane, axis].astype(np.float64), mode)
             for axis, mode in enumerate((texture.wrap_u, texture.wrap_v))
         ]
 
@@ -46,14 +64,12 @@ def paint_levels(
             for mip in reversed(range(len(decoded))):
                 recorded[decoded[mip][texel(decoded[mip])] != 0] = mip
         y, x = texel(decoded if kind == "minmip" else decoded[0])
-        pixel = (quads.y[quad] + (lane >> 1)) * width + quads.x[quad] + (lane & 1)
-        # Later fragments of a pixel passed the depth test: the last one written is the visible one.
         levels[pixel] = recorded
         shade[pixel] = np.where((x + y) & 1, 0.78, 1.0)
     return levels.reshape(height, width), shade.reshape(height, width)
 
 
-def _wrapped(u: np.ndarray, mode: str) -> np.ndarray:
+def wrapped(u: np.ndarray, mode: str) -> np.ndarray:
     """Coordinates brought into 0..1 by an address mode, for pictures only."""
     u = np.nan_to_num(u)
     if mode == "clamp":

@@ -11,7 +11,14 @@ from matplotlib import colors
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-__all__ = ["NOT_SAMPLED", "draw_frame", "draw_levels", "draw_used"]
+__all__ = [
+    "NOT_SAMPLED",
+    "SHADES",
+    "draw_frame",
+    "draw_levels",
+    "draw_used",
+    "level_rgb",
+]
 
 NOT_SAMPLED = 0xFF
 """Decoded MinMip value of a region that no sample touched."""
@@ -30,6 +37,12 @@ def _level_colors() -> tuple[colors.Colormap, colors.BoundaryNorm]:
     shades = matplotlib.colormaps["turbo"](np.linspace(0.92, 0.1, SHADES))
     cmap = colors.ListedColormap(shades).with_extremes(bad=UNTOUCHED)
     return cmap, colors.BoundaryNorm(np.arange(SHADES + 1) - 0.5, SHADES)
+
+
+def level_rgb(levels: np.ndarray) -> np.ndarray:
+    """Colours of mip levels, 0xFF for none, as in all pictures; uint8 [..., 3]."""
+    cmap, norm = _level_colors()
+    return cmap(norm(_shaded(levels)), bytes=True)[..., :3]
 
 
 def _shaded(levels: np.ndarray) -> np.ndarray:

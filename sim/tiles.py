@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["TILE_BYTES", "TileCount", "count_tiles", "needs_from_levels"]
+__all__ = [
+    "TILE_BYTES",
+    "TileCount",
+    "cells_of_tiles",
+    "count_tiles",
+    "needs_from_levels",
+    "packed_tiles",
+]
 
 TILE_BYTES = 65536
 
@@ -46,14 +53,13 @@ def count_tiles(
         One for each mip level of the texture: the map texels that need it. The map's grid divides
         the level evenly, as the hardware's footprint does (spec 03).
     """
-    needed = whole = packed_bytes = 0
+    needed = whole = 0
     for level, regions in enumerate(needs):
         width, height = (max(1, side >> level) for side in size)
         if width < tile[0] or height < tile[1]:
-            packed_bytes += width * height * bytes_per_texel
             continue
-        columns = _cells_of_tiles(width, tile[0], regions.shape[1])
-        rows = _cells_of_tiles(height, tile[1], regions.shape[0])
+        columns = cells_of_tiles(width, tile[0], regions.shape[1])
+        rows = cells_of_tiles(height, tile[1], regions.shape[0])
         # Summed-area table: how many regions in need each tile's box holds.
         table = np.pad(regions.astype(np.int64).cumsum(0).cumsum(1), ((1, 0), (1, 0)))
         (top, bottom), (left, right) = rows, columns
@@ -61,12 +67,24 @@ def count_tiles(
         box += table[top][:, left] - table[bottom][:, left]
         needed += int((box > 0).sum())
         whole += box.size
-    packed = -(-packed_bytes // TILE_BYTES)
+    packed = packed_tiles(size, tile, bytes_per_texel, len(needs))
     return TileCount(needed=needed + packed, whole=whole + packed, packed=packed)
 
 
-def _cells_of_tiles(size: int, tile: int, cells: int) -> tuple[np.ndarray, np.ndarray]:
-    """First and one past the last map texel that each tile of one axis overlaps."""
+def packed_tiles(
+    size: tuple[int, int], tile: tuple[int, int], bytes_per_texel: int, mips: int
+) -> int:
+    """Tiles that hold the packed mips of a texture of `mips` levels; arguments as above."""
+    sizes = [tuple(max(1, side >> level) for side in size) for level in range(mips)]
+    packed = sum(w * h for w, h in sizes if w < tile[0] or h < tile[1])
+    return -(-packed * bytes_per_texel // TILE_BYTES)
+
+
+def cells_of_tiles(size: int, tile: int, cells: int) -> tuple[np.ndarray, np.ndarray]:
+    """First and one past the last map texel that each tile of one axis overlaps.
+
+    `size` texels of a mip level in tiles of `tile`, under a map of `cells` texels.
+    """
     start = np.arange(0, size, tile)
     end = np.minimum(start + tile, size)
     return start * cells // size, -(-end * cells // size)

@@ -30,9 +30,9 @@ def test_links_lead_somewhere(path):
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
 def test_commands_exist(path):
     text = path.read_text()
-    commands = set(
-        re.findall(r"minmip (run|replay|doctor|measure-hw|measure|verilog|synth|formal)\b", text)
-    )
+    names = r"run|replay|doctor|stream-share|stream|measure-\w+|measure|verilog|synth|formal"
+    names += "|layout|swizzle|unswizzle"
+    commands = set(re.findall(rf"minmip ({names})\b", text))
     from minmip.sim.cli import main
 
     assert commands <= set(main.commands)

@@ -1,6 +1,7 @@
 # amaranth: UnusedElaboratable=no
 """The unit behind `replay` and `run`: both simulators against the golden model, stalls, waves."""
 
+import itertools
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 from gltf_maker import SQUARE_UV, textured_square
 from random_traces import KINDS, random_trace
-from traces import CLAMP, LINEAR, MIN, image, sampler, trace
+from traces import CLAMP, LINEAR, MIN, image, sampler
+from wave_file import Waves
 
 from minmip.hw.config import FULL, SMALL
 from minmip.sim import golden
@@ -20,11 +22,15 @@ from minmip.sim.runners import unit as unit_module
 from minmip.sim.runners import verilated_unit
 from minmip.sim.runners.pysim import SimulatedUnit
 from minmip.sim.runners.unit import CHUNK, run_unit
-from minmip.sim.runners.verilate import RunnerError
+from minmip.sim.runners.verilate import STREAM_NAME, RunnerError
 from minmip.sim.runners.verilated_unit import VerilatedUnit
 from minmip.sim.runners.verilator import Traffic
 from minmip.sim.trace import Trace
 
+STAGES = (
+    *("front", "split", "lookup_lod", "lod", "lookup_mips", "mips", "taps", "lookup_footprint"),
+    *("footprint", "router"),
+)
 STALLS = Traffic(valid=0.3, ready=0.3, longest=20)
 
 
@@ -174,17 +180,39 @@ def test_golden_loads_no_gateware():
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
-def test_waves(tmp_path, monkeypatch):
-    unit = VerilatedUnit(SMALL, wave=tmp_path / "w.vcd", wave_cycles=(20, 30))
-    check(unit, trace(image((64, 64)), sampler(), [{"uvw": [0.5, 0.5]}] * 40), SMALL)
-    text = (tmp_path / "w.vcd").read_text()
-    scopes = [line.split()[2] for line in text.splitlines() if "$scope" in line]
-    assert scopes[:2] == ["TOP", "texture_addresser"]
-    assert {"front", "lod", "taps", "combine", "retire"} <= set(scopes)
-    assert "i__payload.tag" in text
-    times = [int(line[1:]) for line in text.splitlines() if line.startswith("#")]
-    assert times[0] == 205
-    assert times[-1] == 300
+def waves_of(path, first, last, quads=40):
+    unit = VerilatedUnit(SMALL, wave=path, wave_cycles=(first, last))
+    result = check(unit, coherent(quads), SMALL)
+    return Waves(path), result
+
+
+def test_window_of_waves(tmp_path):
+    waves, _ = waves_of(tmp_path / "w.vcd", 20, 30)
+    assert waves.clocks == list(range(20, 30))
+
+
+def test_waves_show_every_handshake(tmp_path):
+    """Of the streams of the unit and of its stages, by their own names, with their fields."""
+    waves, result = waves_of(tmp_path / "w.vcd", 0, 100_000)
+    accepted = waves.beats("i", "tag")
+    first = accepted[0][0]
+    quads = list(enumerate(result.accept_cycle.tolist()))
+    assert accepted[:-1] == [(first + clock, tag) for tag, clock in quads]
+    answered = [(first + clock, 0) for clock in result.done_cycle.tolist()]
+    assert waves.beats("o", "code")[:-1] == answered
+    # What a stage gives, the next one takes in that clock.
+    for giver, taker in itertools.pairwise(STAGES):
+        beats = waves.beats(f"{giver}.o")
+        assert beats == waves.beats(f"{taker}.i"), (giver, taker)
+        assert len(beats) >= 41, giver
+    for stage in ("combine", "addresses", "retire", "buffer", "store"):
+        assert waves.beats(f"{stage}.i"), stage
+    assert len(waves.beats("lookup_footprint.i")) == result.counters["tap_beats"]
+    assert waves.beats("retire.o_words") == waves.beats("buffer.i")
+    assert waves.beats("buffer.o") == waves.beats("store.i")
+    assert "taps.o.payload.lane[0].mip" in waves.names
+    others = {name for name in waves.names if not STREAM_NAME.match(name) and "." in name}
+    assert all(name.startswith(("i_", "o_")) for name in others), others
 
 
 @pytest.mark.parametrize(

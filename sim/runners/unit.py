@@ -18,6 +18,7 @@ from minmip.hw import config as parameters
 from minmip.hw.build import BuildError, verilog
 from minmip.hw.config import UnitConfig
 from minmip.hw.top import TextureAddresser
+from minmip.sim.runners import watched_unit
 from minmip.sim.runners.unit_beats import (
     check_order,
     filtered_of,
@@ -26,6 +27,7 @@ from minmip.sim.runners.unit_beats import (
     request_rows,
 )
 from minmip.sim.runners.verilate import Design, RunnerError
+from minmip.sim.runners.watched_unit import WatchedUnit
 from minmip.sim.trace import Result, Trace
 
 __all__ = [
@@ -90,11 +92,11 @@ def simulated_config(cfg: UnitConfig) -> UnitConfig:
     return replace(cfg, memory_bytes=1 << 30)
 
 
-def make_unit(cfg: UnitConfig) -> TextureAddresser:
-    """Build the unit with its memory outside."""
+def make_unit(cfg: UnitConfig, *, watched: bool = False) -> TextureAddresser:
+    """Build the unit with its memory outside; `watched` for waves."""
     # Often it is only asked for its counters.
     warnings.simplefilter("ignore", UnusedElaboratable)
-    return TextureAddresser(cfg, external_memory=True)
+    return (WatchedUnit if watched else TextureAddresser)(cfg, external_memory=True)
 
 
 def unit_design(unit: TextureAddresser) -> Design:
@@ -105,6 +107,8 @@ def unit_design(unit: TextureAddresser) -> Design:
         digest.update(f"{name} {version(name)}\n".encode())
     for file in sorted(folder.rglob("*.py")):
         digest.update(file.relative_to(folder).as_posix().encode() + file.read_bytes())
+    if isinstance(unit, WatchedUnit):
+        digest.update(Path(watched_unit.__file__).read_bytes())
     return Design(TOP, digest.hexdigest(), partial(_verilog, unit))
 
 

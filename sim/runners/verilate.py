@@ -16,7 +16,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Design", "RunnerError", "build_folder", "build_library", "environment"]
+__all__ = [
+    "STREAM_NAME",
+    "Design",
+    "RunnerError",
+    "build_folder",
+    "build_library",
+    "environment",
+]
 
 _HARNESS = Path(__file__).with_name("stream_harness.cpp")
 _VERILATOR = (
@@ -24,6 +31,8 @@ _VERILATOR = (
     *("-Wno-fatal", "-Wno-WIDTH", "-Wno-CASEOVERLAP", "-Wno-UNOPTFLAT"),
     *("--prefix", "Vtop"),
 )
+STREAM_NAME = re.compile(r"\w+\.[io](_[a-z]+)?\.(valid|ready|payload)")
+"""Signals of a top that waves show beside its ports: part, stream and side, as "taps.i.valid"."""
 _WHOLE = 1 << 21
 """Bytes of C++ up to which one translation unit compiles faster than several."""
 _RUNTIME = {
@@ -215,25 +224,25 @@ def _check_fst_headers(variables: Mapping[str, str]) -> None:
 
 
 def _streams_only(source: str) -> str:
-    """Keep waves to what a person looks at: streams of the top and its stages, with their fields.
+    """Keep waves to what a person looks at: the top's ports and what `WatchedUnit` adds to it.
 
-    Verilator leaves out what is declared between its remarks "tracing_off" and "tracing_on",
-    signals and instances.
+    Verilator leaves out what is declared between its remarks "tracing_off" and "tracing_on".
     """
     on, off = "  /*verilator tracing_on*/\n", "  /*verilator tracing_off*/\n"
+    head, _, body = source.partition(";\n")
+    top, end, others = body.partition("endmodule\n")
+    ports = set(re.findall(r"^  (?:input|output) [^;]*?(\w+);\n", top, flags=re.MULTILINE))
 
-    def quiet(module: str, kept: str) -> str:
-        head, _, body = module.partition(";\n")
-        body = re.sub(kept, lambda found: on + found[0] + off, body, flags=re.MULTILINE)
-        return f"{head};\n{off}{body}"
+    def declaration(found: re.Match) -> str:
+        seen = found[1].split(".")[0] in ports or STREAM_NAME.match(found[1])
+        return on + found[0] + off if seen else found[0]
 
-    declaration = r"^(?:  (?:input|output|wire|reg) {}\n)+"
-    # In the top, Amaranth numbers the streams of the stages: they are better seen in the stages.
-    ports = declaration.format(r"[^;$]*;")
-    streams = declaration.format(r"[^;]*\b[io](?:_\w+)?__[^;]*;")
-    instances = r"^  \w+ \S+ \($[^;]*;\n"
-    top, *stages = re.split(r"^(?=module )", source, flags=re.MULTILINE)[1:]
-    return quiet(top, f"{ports}|{instances}") + "".join(quiet(m, streams) for m in stages)
+    top = re.sub(
+        r"^  (?:input|output|wire|reg) (?:signed )?(?:\[\d+:\d+\] )?\\?([^\s;]+)[^;]*;\n",
+        *(declaration, top),
+        flags=re.MULTILINE,
+    )
+    return f"{head};\n{off}{top}{end}{others}"
 
 
 def _call(command: Sequence[str | Path], folder: Path, variables: Mapping[str, str]) -> None:

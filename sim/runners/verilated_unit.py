@@ -82,7 +82,7 @@ class VerilatedUnit:
         self.traffic = traffic or Traffic()
         self.seed = seed
         kind = None if self.wave is None else _wave_format(self.wave)
-        unit = make_unit(cfg)
+        unit = make_unit(cfg, watched=kind is not None)
         self.counter_names = unit.counter_names
         self.model = Model(
             unit_design(unit),
