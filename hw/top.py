@@ -7,14 +7,12 @@ from amaranth.utils import ceil_log2
 
 from minmip.hw.answer_join import AnswerJoin
 from minmip.hw.beats import (
-    WORDS,
     lod_beat,
     part_beat,
     pattern_beat,
     quad_answer,
     quad_request,
     tap_beat,
-    word_beat,
 )
 from minmip.hw.combine import Combine
 from minmip.hw.combining_buffer import CombiningBuffer
@@ -43,6 +41,7 @@ from minmip.hw.shapes import (
 from minmip.hw.slab_split import SlabSplit
 from minmip.hw.tap_walker import TapWalker
 from minmip.hw.word_addresses import WordAddresses
+from minmip.hw.word_beats import WORDS, word_beat
 
 __all__ = ["CODES", "LOOKUPS", "STALLS", "TextureAddresser"]
 
