@@ -62,7 +62,6 @@ def test_hardware_is_named_in_three_ways(hardware):
         ("48x24", "--mips", "6", "--mode", "4KB_S"),
         ("1024x512", "--format", "BC1", "--mips", "all", "--mode", "64KB_R_X"),
         ("33x20x17", "--bytes", "2", "--mips", "all", "--mode", "64KB_S"),
-        ("8x16", "--bytes", "1", "--mode", "256B_S"),
         ("100x3", "--mode", "LINEAR", "--mips", "4"),
         ("64x64", "--format", "NV12", "--mode", "64KB_R_X", "--plane", "1"),
         ("5000", "--bytes", "1", "--mode", "LINEAR"),

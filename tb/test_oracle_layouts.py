@@ -167,7 +167,7 @@ def test_every_address_bit_of_a_block_is_its_own():
     lines = xor_patterns.TARGET.read_text().splitlines()
     lines = [line for line in lines if not line.startswith("#")]
     assert len(lines) > 1000
-    for line in lines[::7]:
+    for line in lines[::29]:
         dimension, mode, size = line.split()[:3]
         pattern = Pattern.parse(line.partition(":")[2])
         assert str(pattern).split() == line.partition(" : ")[2].split()

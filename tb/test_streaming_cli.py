@@ -178,4 +178,4 @@ def test_measures(monkeypatch):
     assert result.output.count("cold start: no miss after") == 2
     assert result.output.count("after a cut: no miss after") == 2
     assert "hard borders: " in result.output
-    assert "s a frame (median of 5)" in result.output
+    assert "s of processor time (median of 5)" in result.output

@@ -11,12 +11,13 @@ slice and pipeBankXor flip is one constant for each row of blocks.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from minmip.sim.layout.surface import Surface
 
-__all__ = ["BlockRow"]
+__all__ = ["BlockRow", "block_row"]
 
 PIECE_BYTES = 1 << 18
 """Most that is moved at once where blocks are small; the calls cost more if it is less."""
@@ -95,10 +96,6 @@ class BlockRow:
                 bits.remove(source)
             unit_log2 += 1
         self._unit_log2, self._unit = unit_log2, np.dtype(f"V{1 << unit_log2}")
-        self._woven = [
-            np.empty((self.rows >> n, self.row_bytes << n), np.uint8)
-            for n in range(1, len(self._weaves) + 1)
-        ]
         rows = np.arange(1 << len(bits))[:, None]
         y, z = (
             sum((rows >> n & 1) << bit for n, (of, bit) in enumerate(bits) if of == axis)
@@ -111,7 +108,24 @@ class BlockRow:
             ((block << surface.block_log2) + self._in_block(pattern.offset(x, y, z)))
             >> self._unit_log2
         ).ravel()
-        self._source: np.ndarray | None = None
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        return np.arange(len(self._address))
+
+    @cached_property
+    def _source(self) -> np.ndarray:
+        """The inverse of the addresses: which unit of the woven rows comes at each place."""
+        source = np.empty_like(self._address)
+        source[self._address] = self._places
+        return source
+
+    def scratch(self) -> list[np.ndarray]:
+        """Return memory for `swizzle` and `unswizzle` to weave in."""
+        return [
+            np.empty((self.rows >> n, self.row_bytes << n), np.uint8)
+            for n in range(1, len(self._weaves) + 1)
+        ]
 
     def _in_block(self, address):
         return address & (1 << self.surface.block_log2) - 1
@@ -126,30 +140,26 @@ class BlockRow:
         moved = flip >> self._unit_log2
         return table ^ moved if values else table[self._places ^ moved]
 
-    def swizzle(self, rows: np.ndarray, out: np.ndarray, y: int, z: int) -> None:
+    def swizzle(self, rows: np.ndarray, out: np.ndarray, y: int, z: int, scratch: list) -> None:
         """Write the row of blocks whose first element is (0, y, z) to `out`, flat uint8."""
-        for weave, woven in zip(self._weaves, self._woven, strict=True):
+        for weave, woven in zip(self._weaves, scratch, strict=True):
             weave.weave(rows, woven)
             rows = woven
-        if self._source is None:
-            self._places = np.arange(len(self._address))
-            self._source = np.empty_like(self._address)
-            self._source[self._address] = self._places
         source = self._flipped(self._source, y, z, values=False)
         # "clip" because "raise" would buffer the output; no index is outside.
         np.take(rows.view(self._unit).ravel(), source, out=out.view(self._unit), mode="clip")
 
-    def unswizzle(self, data: np.ndarray, out: np.ndarray, y: int, z: int) -> None:
+    def unswizzle(self, data: np.ndarray, out: np.ndarray, y: int, z: int, scratch: list) -> None:
         """Read the row of blocks at (0, y, z) from `data`, flat uint8, to row-major rows."""
-        targets = [out, *self._woven]
+        steps = [out, *scratch]
         address = self._flipped(self._address, y, z, values=True)
-        np.take(
-            data.view(self._unit),
-            address,
-            out=targets[-1].reshape(-1).view(self._unit),
-            mode="clip",
-        )
-        for weave, woven, rows in zip(
-            reversed(self._weaves), reversed(targets), reversed(targets[:-1]), strict=False
-        ):
-            weave.unweave(woven, rows)
+        woven = steps[-1].reshape(-1).view(self._unit)
+        np.take(data.view(self._unit), address, out=woven, mode="clip")
+        for n, weave in reversed(list(enumerate(self._weaves))):
+            weave.unweave(steps[n + 1], steps[n])
+
+
+@lru_cache(maxsize=8)
+def block_row(surface: Surface, mip: int) -> BlockRow:
+    """Make the mover of a mip; the last few are kept, as textures of a kind come together."""
+    return BlockRow(surface, mip)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from minmip.sim.layout.block_rows import BlockRow
+from minmip.sim.layout.block_rows import block_row
 from minmip.sim.layout.errors import LayoutError
 from minmip.sim.layout.query import PlaneLayout, ResourceLayout
 from minmip.sim.layout.surface import Surface
@@ -158,7 +158,8 @@ def _move_elements(surface, mip, texels, data, into) -> None:
 def _move_blocks(surface, mip, texels, data, into) -> None:
     place = surface.mips[mip]
     row_bytes = texels.shape[2]
-    mover = BlockRow(surface, mip)
+    mover = block_row(surface, mip)
+    scratch = mover.scratch()
     height, depth = mover.height, surface.block[2]
     size = mover.rows * mover.row_bytes
     # Rows of blocks that are not just a piece of the image go through here.
@@ -178,8 +179,8 @@ def _move_blocks(surface, mip, texels, data, into) -> None:
                     if image.shape[:2] != padded.shape[:2]:
                         padded[...] = 0
                     inside[...] = image
-                mover.swizzle(lines, piece, y, z)
+                mover.swizzle(lines, piece, y, z, scratch)
             elif image.size:
-                mover.unswizzle(piece, lines, y, z)
+                mover.unswizzle(piece, lines, y, z, scratch)
                 if not straight:
                     image[...] = inside

@@ -127,8 +127,8 @@ def _plot(path: Path, curve: list[dict[str, float]], settings: Settings) -> None
     axes = figure.add_subplot()
     share = [row["share"] for row in curve]
     for name, label in (
-        ("missed_share", "asked for in the same frame"),
-        ("missed_kept_share", f"asked for in the last {KEPT} frames"),
+        ("missed_share", "in the same frame"),
+        ("missed_kept_share", f"in the last {KEPT} frames"),
     ):
         axes.plot(share, [100 * row[name] for row in curve], marker="o", label=label)
     axes.set_xscale("log", base=2)
