@@ -30,7 +30,7 @@ measure: setup
 
 # The tables of docs/results: clock speed and area of every block, and every proof. Takes hours.
 figures: setup
-	$(BIN)/minmip synth --block all --preset everything --part ecp5-85k --part ecp5-25k --grade 6 --grade 8 \
+	$(BIN)/minmip synth --block all --preset full --part ecp5-85k --part ecp5-25k --grade 6 --grade 8 \
 		--seeds 5 --jobs 2 --table docs/results/synth.csv
 	$(BIN)/minmip formal --table docs/results/formal.csv
 

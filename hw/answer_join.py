@@ -4,9 +4,10 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import filter_result, quad_answer, retired
+from minmip.hw.beats import quad_answer
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.queue import Queue
+from minmip.hw.word_beats import filter_result, retired
 
 __all__ = ["AnswerJoin"]
 

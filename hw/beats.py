@@ -1,6 +1,7 @@
-"""Payload shapes of the whole unit: its ports, and the beats that go from stage to stage.
+"""Payload shapes of the whole unit: its ports, and the beats from stage to stage up to the texels.
 
-`shapes.py` has those of the blocks that a beat is taken apart for. A *quad* is 4 lanes, a *part*
+`word_beats.py` has the beats behind, `shapes.py` the payloads of the blocks that a beat is taken
+apart for. A *quad* is 4 lanes, a *part*
 the `lanes` of a quad that go through the unit in one clock; `first_lane` says which.
 """
 
@@ -9,13 +10,10 @@ from amaranth.lib import data
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.shapes import (
-    ADDRESS_BITS,
     AXIS_RESULT,
     CODE_BITS,
     FLOAT,
     SLICE_BITS,
-    TEXEL_BITS,
-    MemoryOp,
     context_index,
     control,
 )
@@ -24,13 +22,10 @@ __all__ = [
     "FILTERED_BITS",
     "LOD",
     "QUAD_TAG_BITS",
-    "WORDS",
-    "addressed_beat",
     "context_answer",
     "control_fields",
-    "filter_result",
     "footprint_beat",
-    "kernel",
+    "head",
     "lod_beat",
     "mip_beat",
     "part_beat",
@@ -39,20 +34,14 @@ __all__ = [
     "quad_beat",
     "quad_operands",
     "quad_request",
-    "read_request",
-    "retired",
-    "slab_beat",
+    "ramp",
     "tap_beat",
-    "word_beat",
-    "words_request",
 ]
 
 QUAD_TAG_BITS = 16
 """Tag of a request of the unit; wider than the number of quads that can be inside."""
 LOD = signed(16)
 """S7.8: a level in 1/256."""
-WORDS = 4
-"""Memory words of a group: what one lane may touch, two rows of texels on both sides of an edge."""
 FILTERED_BITS = 13
 """A filtered value, U5.8."""
 
@@ -110,7 +99,7 @@ def context_answer(cfg: UnitConfig) -> data.StructLayout:
     return data.StructLayout({"context": context_index(cfg), "code": unsigned(CODE_BITS)})
 
 
-def _head(cfg: UnitConfig) -> dict:
+def head(cfg: UnitConfig) -> dict:
     """What every beat of the unit begins with."""
     return {
         "context": context_index(cfg),
@@ -135,7 +124,7 @@ def quad_beat(cfg: UnitConfig) -> data.StructLayout:
     operands = quad_operands(cfg)
     left_out = ("exec", "helper", "flush", "tag")
     rest = {name: field.shape for name, field in operands if name not in left_out}
-    return data.StructLayout(_head(cfg) | {"live": unsigned(4)} | rest)
+    return data.StructLayout(head(cfg) | {"live": unsigned(4)} | rest)
 
 
 def _part(cfg: UnitConfig) -> dict:
@@ -165,7 +154,7 @@ def part_beat(cfg: UnitConfig) -> data.StructLayout:
         }
     )
     return data.StructLayout(
-        _head(cfg)
+        head(cfg)
         | _part(cfg)
         | {
             "implicit": unsigned(1),
@@ -195,7 +184,7 @@ def lod_beat(cfg: UnitConfig) -> data.StructLayout:
             "clamp": LOD,
         }
     )
-    return data.StructLayout(_head(cfg) | _part(cfg) | {"lane": data.ArrayLayout(lane, cfg.lanes)})
+    return data.StructLayout(head(cfg) | _part(cfg) | {"lane": data.ArrayLayout(lane, cfg.lanes)})
 
 
 def _sampled(cfg: UnitConfig) -> dict:
@@ -219,7 +208,7 @@ def mip_beat(cfg: UnitConfig) -> data.StructLayout:
     `second`: mip + 1 is touched too; `linear`: x and y blend.
     """
     lane = data.StructLayout(_sampled(cfg) | {"second": unsigned(1)})
-    return data.StructLayout(_head(cfg) | _part(cfg) | {"lane": data.ArrayLayout(lane, cfg.lanes)})
+    return data.StructLayout(head(cfg) | _part(cfg) | {"lane": data.ArrayLayout(lane, cfg.lanes)})
 
 
 def _place(cfg: UnitConfig) -> dict:
@@ -236,7 +225,7 @@ def _place(cfg: UnitConfig) -> dict:
 def tap_beat(cfg: UnitConfig) -> data.StructLayout:
     """One tap of one mip (`slot` 0 or 1) of a part; `mip` is that of the slot."""
     lane = data.StructLayout(_sampled(cfg))
-    return data.StructLayout(_head(cfg) | _place(cfg) | {"lane": data.ArrayLayout(lane, cfg.lanes)})
+    return data.StructLayout(head(cfg) | _place(cfg) | {"lane": data.ArrayLayout(lane, cfg.lanes)})
 
 
 def _texels(cfg: UnitConfig) -> dict:
@@ -249,7 +238,7 @@ def _texels(cfg: UnitConfig) -> dict:
     }
 
 
-def _ramp(cfg: UnitConfig) -> data.StructLayout:
+def ramp(cfg: UnitConfig) -> data.StructLayout:
     """The filter's ramp on each axis: twice the slope, and the offset in 1/256."""
     return data.StructLayout(
         {
@@ -268,9 +257,9 @@ def footprint_beat(cfg: UnitConfig) -> data.StructLayout:
     """
     lane = data.StructLayout(_texels(cfg) | {"value": unsigned(8)})
     return data.StructLayout(
-        _head(cfg)
+        head(cfg)
         | _place(cfg)
-        | {"linked": unsigned(3), "thick": unsigned(1), "ramp": _ramp(cfg)}
+        | {"linked": unsigned(3), "thick": unsigned(1), "ramp": ramp(cfg)}
         | {"lane": data.ArrayLayout(lane, cfg.lanes)}
     )
 
@@ -285,169 +274,3 @@ def pattern_beat(cfg: UnitConfig) -> data.StructLayout:
     return data.StructLayout(
         place | {"tag": unsigned(QUAD_TAG_BITS), "lane": data.ArrayLayout(lane, cfg.lanes)}
     )
-
-
-def slab_beat(cfg: UnitConfig) -> data.StructLayout:
-    """Texels of a part in one slice, or at one depth of a volume (a *slab*): two rows, two columns.
-
-    `slab` is 1 for the second depth of a volume; `done`: no slab of these lanes follows. Texels of
-    the filter that are not touched are in the border and count as 0.
-    """
-    pair = data.ArrayLayout(unsigned(TEXEL_BITS), 2)
-    lane = data.StructLayout(
-        {
-            "x": pair,
-            "y": pair,
-            "x_touched": unsigned(2),
-            "y_touched": unsigned(2),
-            "fraction": data.ArrayLayout(unsigned(8), cfg.axes),
-            "slice": unsigned(SLICE_BITS),
-            "mip": unsigned(4),
-            "value": unsigned(8),
-        }
-    )
-    return data.StructLayout(
-        _head(cfg)
-        | {
-            "first_lane": unsigned(2),
-            "last": unsigned(1),
-            "active": unsigned(cfg.lanes),
-            "linked": unsigned(3),
-            "slab": unsigned(1),
-            "done": unsigned(1),
-            "thick": unsigned(1),
-            "ramp": _ramp(cfg),
-            "lane": data.ArrayLayout(lane, cfg.lanes),
-        }
-    )
-
-
-def kernel(cfg: UnitConfig) -> data.StructLayout:
-    """What the filter needs of a part beside its texels."""
-    fractions = data.ArrayLayout(unsigned(8), cfg.axes)
-    return data.StructLayout(
-        {
-            "first_lane": unsigned(2),
-            "slab": unsigned(1),
-            "done": unsigned(1),
-            "ramp": _ramp(cfg),
-            "fraction": data.ArrayLayout(fractions, cfg.lanes),
-        }
-    )
-
-
-def _members(cfg: UnitConfig) -> data.ArrayLayout:
-    """Texels of each lane in a group of words: 2 * row + column.
-
-    `member`: the lane is in the group. Of its texels, those that are touched `joins`; each is byte
-    `byte` of word `slot`.
-    """
-    lane = data.StructLayout(
-        {
-            "member": unsigned(1),
-            "joins": unsigned(4),
-            "slot": data.ArrayLayout(unsigned(2), 4),
-            "byte": data.ArrayLayout(unsigned(cfg.word_log2), 4),
-        }
-    )
-    return data.ArrayLayout(lane, cfg.lanes)
-
-
-def word_beat(cfg: UnitConfig) -> data.StructLayout:
-    """A group of lanes whose texels lie in up to four memory words of a map.
-
-    Each `valid` word is the one that holds the texel (x, y) of the map's `mip` and `slice`; valid
-    words differ. `read`: for the filter, nothing is written. `value` is what each lane writes;
-    `rank[q]` is the lane, one-hot, with the q-th strongest value: that of several for one byte.
-    `last` ends the quad.
-    """
-    word = data.StructLayout(
-        {
-            "valid": unsigned(1),
-            "mip": unsigned(4),
-            "slice": unsigned(SLICE_BITS),
-            "x": unsigned(TEXEL_BITS),
-            "y": unsigned(TEXEL_BITS),
-        }
-    )
-    return data.StructLayout(
-        _head(cfg)
-        | {
-            "last": unsigned(1),
-            "read": unsigned(1),
-            "op": MemoryOp,
-            "word": data.ArrayLayout(word, WORDS),
-            "lane": _members(cfg),
-            "value": data.ArrayLayout(unsigned(8), cfg.lanes),
-            "rank": data.ArrayLayout(unsigned(cfg.lanes), cfg.lanes),
-            "kernel": kernel(cfg),
-        }
-    )
-
-
-def _addressed_words(cfg: UnitConfig) -> data.ArrayLayout:
-    word = data.StructLayout(
-        {
-            "valid": unsigned(1),
-            "address": unsigned(ADDRESS_BITS - cfg.word_log2),
-            "mask": unsigned(cfg.word_bytes),
-            "data": data.ArrayLayout(unsigned(8), cfg.word_bytes),
-        }
-    )
-    return data.ArrayLayout(word, WORDS)
-
-
-def addressed_beat(cfg: UnitConfig) -> data.StructLayout:
-    """Up to four different memory words with their bytes; addresses count words from byte 0.
-
-    Addresses of words that are not valid, and data bytes without their mask bit, are anything. With
-    `read`, `lane` and `kernel` say what the filter needs.
-    """
-    return data.StructLayout(
-        _head(cfg)
-        | {
-            "last": unsigned(1),
-            "read": unsigned(1),
-            "op": MemoryOp,
-            "word": _addressed_words(cfg),
-            "lane": _members(cfg),
-            "kernel": kernel(cfg),
-        }
-    )
-
-
-def read_request(cfg: UnitConfig) -> data.StructLayout:
-    """Words that the filter reads, and the lanes whose texels they hold; `last` ends the quad."""
-    word = data.StructLayout(
-        {"valid": unsigned(1), "address": unsigned(ADDRESS_BITS - cfg.word_log2)}
-    )
-    return data.StructLayout(
-        {
-            "last": unsigned(1),
-            "word": data.ArrayLayout(word, WORDS),
-            "lane": _members(cfg),
-            "kernel": kernel(cfg),
-        }
-    )
-
-
-def filter_result() -> data.StructLayout:
-    """Filtered values of a quad, U5.8; 0 for lanes that did not ask."""
-    return data.StructLayout({"filtered": data.ArrayLayout(unsigned(FILTERED_BITS), 4)})
-
-
-def retired() -> data.StructLayout:
-    """A quad or flush that has left the pipeline; with `read` its `filter_result` follows."""
-    return data.StructLayout(
-        {
-            "code": unsigned(CODE_BITS),
-            "flush": unsigned(1),
-            "read": unsigned(1),
-            "tag": unsigned(QUAD_TAG_BITS),
-        }
-    )
-
-
-def words_request(cfg: UnitConfig) -> data.StructLayout:
-    """Up to four different words for the write-combining buffer."""
-    return data.StructLayout({"op": MemoryOp, "word": _addressed_words(cfg)})

@@ -6,13 +6,9 @@ A new block adds one line to `BLOCKS`.
 from collections.abc import Callable
 from importlib import import_module
 
-from minmip.hw import config
-from minmip.hw.config import EVERYTHING, UnitConfig
+from minmip.hw.config import FULL, UnitConfig
 
-__all__ = ["BLOCKS", "PRESETS", "UNIT", "make_block"]
-
-PRESETS = config.PRESETS | {"everything": EVERYTHING}
-"""Parameter sets by name: a block may have what the unit has not yet."""
+__all__ = ["BLOCKS", "UNIT", "make_block"]
 
 
 def _block(path: str, *arguments) -> Callable:
@@ -71,7 +67,7 @@ UNIT = "texture_addresser"
 """Name of the whole unit: commands take it beside the blocks."""
 
 
-def make_block(name: str, cfg: UnitConfig = EVERYTHING):
+def make_block(name: str, cfg: UnitConfig = FULL):
     """Build a block, or the whole unit, by its name.
 
     Raises

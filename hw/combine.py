@@ -4,13 +4,13 @@ from amaranth.hdl import Cat, Module, Mux, Signal, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import WORDS, kernel, slab_beat, word_beat
 from minmip.hw.config import UnitConfig
 from minmip.hw.descriptor_words import LINKED_FILTER, LINKED_MAX, LINKED_MIN, LINKED_OR
 from minmip.hw.lib.choose import choose
 from minmip.hw.lib.side_buffer import SideBuffer
 from minmip.hw.shapes import SLICE_BITS, TEXEL_BITS, MemoryOp
 from minmip.hw.texel_groups import TexelGroups
+from minmip.hw.word_beats import WORDS, kernel, slab_beat, word_beat
 
 __all__ = ["Combine"]
 

@@ -5,7 +5,6 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw import byte_op
-from minmip.hw.beats import WORDS, words_request
 from minmip.hw.config import UnitConfig
 from minmip.hw.held_word import HeldWord
 from minmip.hw.lib.choose import choose
@@ -14,6 +13,7 @@ from minmip.hw.lib.delay import delay
 from minmip.hw.lib.queue import Queue
 from minmip.hw.replay_queue import ReplayQueue
 from minmip.hw.shapes import memory_request
+from minmip.hw.word_beats import WORDS, words_request
 from minmip.hw.word_match import WordMatch, held_address
 
 __all__ = ["MARGIN", "CombiningBuffer"]

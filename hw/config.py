@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log2
 
-__all__ = ["DEFAULT", "EVERYTHING", "FULL", "PRESETS", "SMALL", "LodConfig", "UnitConfig"]
+__all__ = ["DEFAULT", "FULL", "PRESETS", "SMALL", "LodConfig", "UnitConfig"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,11 +149,8 @@ class UnitConfig:
         return self.word_bytes.bit_length() - 1
 
 
-EVERYTHING = UnitConfig()
-"""All that the specification has: what the golden model assumes unless it is told otherwise."""
-
-FULL = EVERYTHING
-"""The whole unit, a quad per clock."""
+FULL = UnitConfig()
+"""The whole unit, a quad per clock. The golden model takes it unless it is told otherwise."""
 
 DEFAULT = replace(FULL, lanes=2, lod_units=1, combine_entries=4)
 """Half the lanes, one LOD unit."""

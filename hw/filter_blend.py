@@ -91,6 +91,11 @@ class DepthBlend(wiring.Component):
 
     One plane per clock, latency 6. The first plane of a lane is kept until its second one comes.
 
+    Attributes
+    ----------
+    kept : Signal
+        That plane, which proofs look at.
+
     Members
     -------
     plane : In(PLANE_BITS)
@@ -113,9 +118,13 @@ class DepthBlend(wiring.Component):
 
     latency = 6
 
+    def __init__(self):
+        self.kept = Signal(PLANE_BITS, reset_less=True)
+        super().__init__()
+
     def elaborate(self, platform):
         m = Module()
-        kept = Signal(PLANE_BITS, reset_less=True)
+        kept = self.kept
         with m.If(self.first):
             m.d.sync += kept.eq(self.plane)
 

@@ -4,11 +4,11 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import WORDS, read_request
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
 from minmip.hw.map_memory import MapReadSignature
 from minmip.hw.shapes import BLOCK_BITS
+from minmip.hw.word_beats import WORDS, read_request
 
 __all__ = ["FilterFetch"]
 

@@ -4,8 +4,9 @@ from amaranth.hdl import Module, Mux, Signal, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import FILTERED_BITS, filter_result
+from minmip.hw.beats import FILTERED_BITS
 from minmip.hw.config import UnitConfig
+from minmip.hw.word_beats import filter_result
 
 __all__ = ["FilterGather", "filtered_lanes"]
 

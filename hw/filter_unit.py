@@ -4,7 +4,6 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import WORDS, filter_result, read_request
 from minmip.hw.config import UnitConfig
 from minmip.hw.filter_fetch import FilterFetch
 from minmip.hw.filter_gather import FilterGather, filtered_lanes
@@ -14,6 +13,7 @@ from minmip.hw.lib.credit import CreditBuffer
 from minmip.hw.lib.delay import delay
 from minmip.hw.map_memory import MapReadSignature
 from minmip.hw.shapes import BLOCK_BITS
+from minmip.hw.word_beats import WORDS, filter_result, read_request
 
 __all__ = ["FilterDatapath", "FilterUnit"]
 

@@ -5,11 +5,11 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw import byte_op
-from minmip.hw.beats import words_request
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.choose import choose
 from minmip.hw.lib.delay import delay
 from minmip.hw.shapes import MemoryOp
+from minmip.hw.word_beats import words_request
 
 __all__ = ["HeldWord"]
 

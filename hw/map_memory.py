@@ -4,10 +4,10 @@ from amaranth.hdl import Module, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import WORDS
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
 from minmip.hw.vendor.parts import BlockRam
+from minmip.hw.word_beats import WORDS
 
 __all__ = ["MapMemory", "MapMemorySignature", "MapReadSignature", "OutsideMemory", "read_ports"]
 

@@ -4,9 +4,9 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import addressed_beat, read_request, retired, words_request
 from minmip.hw.config import UnitConfig
 from minmip.hw.shapes import context_index
+from minmip.hw.word_beats import addressed_beat, read_request, retired, words_request
 
 __all__ = ["Retire"]
 

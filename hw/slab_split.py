@@ -4,10 +4,11 @@ from amaranth.hdl import Cat, Module, Mux, Signal, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import footprint_beat, slab_beat
+from minmip.hw.beats import footprint_beat
 from minmip.hw.config import UnitConfig
 from minmip.hw.descriptor_words import LINKED_FILTER
 from minmip.hw.shapes import TEXEL_BITS
+from minmip.hw.word_beats import slab_beat
 
 __all__ = ["SlabSplit"]
 

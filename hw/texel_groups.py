@@ -7,13 +7,13 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import WORDS
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.choose import choose
 from minmip.hw.lib.delay import delay
 from minmip.hw.same_words import LaneComparison
 from minmip.hw.shapes import SLICE_BITS, TEXEL_BITS
 from minmip.hw.value_rank import rank_values
+from minmip.hw.word_beats import WORDS
 
 __all__ = ["TexelGroups", "texel_groups", "texels_request"]
 

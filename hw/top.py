@@ -1,5 +1,7 @@
 """The whole unit: quads in; answers, sample pattern and map writes out. Wiring only."""
 
+from itertools import product
+
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -7,14 +9,12 @@ from amaranth.utils import ceil_log2
 
 from minmip.hw.answer_join import AnswerJoin
 from minmip.hw.beats import (
-    WORDS,
     lod_beat,
     part_beat,
     pattern_beat,
     quad_answer,
     quad_request,
     tap_beat,
-    word_beat,
 )
 from minmip.hw.combine import Combine
 from minmip.hw.combining_buffer import CombiningBuffer
@@ -43,6 +43,7 @@ from minmip.hw.shapes import (
 from minmip.hw.slab_split import SlabSplit
 from minmip.hw.tap_walker import TapWalker
 from minmip.hw.word_addresses import WordAddresses
+from minmip.hw.word_beats import WORDS, word_beat
 
 __all__ = ["CODES", "LOOKUPS", "STALLS", "TextureAddresser"]
 
@@ -240,26 +241,26 @@ class TextureAddresser(wiring.Component):
             "pattern": self.o_pattern,
             "answer": self.o,
         }
-        self._count(m, waiting, combine, retire, buffer, store)
+        self._count(m, waiting, slabs, retire, buffer, store)
         return m
 
-    def _count(self, m, waiting, combine, retire, buffer, store):
+    def _count(self, m, waiting, slabs, retire, buffer, store):
         """Connect the event counters; `waiting` are the streams whose stalls are counted."""
         m.submodules.counters = counters = self.counters
-        m.submodules.samples = samples = PopCount(4 * self.cfg.lanes)
+        m.submodules.samples = samples = PopCount((1 << self.cfg.axes) * self.cfg.lanes)
         m.submodules.byte_writes = byte_writes = PopCount(4 * self.cfg.word_bytes)
-        beat, words = combine.i.payload, retire.i.payload.word
+        # Before the slabs: a depth that clamps to the other counts, as columns and rows do.
+        beat, words = slabs.i.payload, retire.i.payload.word
         writes = beat.active & (beat.linked != LINKED_FILTER).replicate(self.cfg.lanes)
         touched = Cat(
-            (x & y & active)
+            active & Cat(texel).all()
             for lane, active in zip(beat.lane, writes, strict=True)
-            for y in lane.y_touched
-            for x in lane.x_touched
+            for texel in product(*(axis.touched for axis in lane.axis))
         )
         masks = Cat(word.mask & word.valid.replicate(len(word.mask)) for word in words)
         taken = {name: port.valid & port.ready for name, port in waiting.items()}
         m.d.comb += [
-            samples.i.eq(touched & taken["combine"].replicate(len(touched))),
+            samples.i.eq(touched & taken["slabs"].replicate(len(touched))),
             byte_writes.i.eq(
                 masks & (taken["retire"] & ~retire.i.payload.read).replicate(len(masks))
             ),
@@ -296,7 +297,7 @@ class TextureAddresser(wiring.Component):
 
 def _event_widths(cfg: UnitConfig) -> dict[str, int]:
     """Counted events, and the bits of what each may add in a clock."""
-    texels = (4 * cfg.lanes).bit_length()  # and no more bytes than texels
+    texels = ((1 << cfg.axes) * cfg.lanes).bit_length()  # and no more bytes than texels
     names = ("quads", "flushes", "parts", "tap_beats", "pattern_beats")
     widths = dict.fromkeys(names, 1) | {"samples": texels, "byte_writes": texels}
     widths |= {"words": 3, "merges": 3, "misses": 1, "conflicts": 1, "aged": 1}

@@ -5,12 +5,13 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.address_generator import AddressDatapath
-from minmip.hw.beats import WORDS, addressed_beat, control_fields, word_beat
+from minmip.hw.beats import control_fields
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
 from minmip.hw.lib.queue import Queue
 from minmip.hw.lib.side_buffer import SideBuffer
 from minmip.hw.shapes import ADDRESS_BITS, SIZE_BITS
+from minmip.hw.word_beats import WORDS, addressed_beat, word_beat
 from minmip.hw.word_expand import WordExpand
 
 __all__ = ["WordAddressDatapath", "WordAddresses"]

@@ -4,10 +4,10 @@ from amaranth.hdl import Cat, Const, Module, Mux, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import WORDS, word_beat
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.choose import choose
 from minmip.hw.lib.delay import delay
+from minmip.hw.word_beats import WORDS, word_beat
 
 __all__ = ["WordExpand"]
 

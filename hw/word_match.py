@@ -4,9 +4,9 @@ from amaranth.hdl import Cat, Module, Signal, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import WORDS, words_request
 from minmip.hw.config import UnitConfig
 from minmip.hw.shapes import ADDRESS_BITS, MemoryOp
+from minmip.hw.word_beats import WORDS, words_request
 
 __all__ = ["WordMatch", "held_address"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from minmip.hw.config import EVERYTHING, PRESETS, UnitConfig
+from minmip.hw.config import PRESETS, UnitConfig
 from minmip.sim import golden
 from minmip.sim.compare import differences
 from minmip.sim.runners.verilate import RunnerError
@@ -48,8 +48,7 @@ def make_backend(
     name : str
         One of BACKENDS.
     preset : str
-        One of `hw.config.PRESETS`; by default "full", and for the golden model everything of the
-        specification.
+        One of `hw.config.PRESETS`; by default "full".
     lanes : int
         Lanes per clock in place of the preset's: 1, 2 or 4.
     wave, wave_cycles : Path, (int, int)
@@ -67,7 +66,7 @@ def make_backend(
     if name != "verilator" and wave is not None:
         raise RunnerError(f"--wave wants --backend verilator, not {name}")
     if name == "golden":
-        config = PRESETS[preset] if preset else EVERYTHING
+        config = PRESETS[preset or "full"]
         return Backend(name, config, partial(golden.run, config=config))
     config = PRESETS[preset or "full"]
     if lanes is not None:

@@ -95,7 +95,7 @@ def backend_options(command: Callable) -> Callable:
         click.option(
             "--preset",
             type=click.Choice(list(PRESETS)),
-            help="Build of the unit. Default: full; golden: everything of the specification.",
+            help="Build of the unit. Default: full.",
         ),
         click.option(
             "--backend",

@@ -42,7 +42,7 @@ def _one_sentence(command: Callable) -> Callable:
 
 
 def _preset(name: str):
-    from minmip.hw.blocks import PRESETS
+    from minmip.hw.config import PRESETS
 
     if name not in PRESETS:
         raise ValueError(f"there is no preset {name!r}; there are {', '.join(sorted(PRESETS))}")

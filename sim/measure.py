@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from minmip.hw.config import EVERYTHING
+from minmip.hw.config import FULL
 from minmip.sim.descriptor_words import S_FIELDS, S_WORDS, T_FIELDS, T_WORDS, pack
 from minmip.sim.golden.descriptor import decode_image, decode_sampler
 from minmip.sim.golden.lod import LOD_MAX, LOD_MIN, gradient_lod
@@ -39,7 +39,7 @@ def lod_error(count: int, seed: int, *, max_aniso_log2: int = 0) -> dict[str, fl
     """
     size = np.array([1, 3, 4096, 16384])
     words = np.stack([pack(T_FIELDS, T_WORDS, TYPE=9, WIDTH=s - 1, HEIGHT=s - 1) for s in size])
-    images, _ = decode_image(words, EVERYTHING, 0, 0)
+    images, _ = decode_image(words, FULL, 0, 0)
     sampler = pack(
         S_FIELDS, S_WORDS, XY_MIN_FILTER=3, XY_MAG_FILTER=3, MAX_ANISO_RATIO=max_aniso_log2
     )
@@ -59,7 +59,7 @@ def lod_error(count: int, seed: int, *, max_aniso_log2: int = 0) -> dict[str, fl
             bits_of(values[:, 2:].copy()),
             images.take(row),
             samplers.take(np.zeros(block, np.int64)),
-            EVERYTHING.lod,
+            FULL.lod,
         )
         exact = _exact_lod(values.astype(np.float64) * size[row][:, None], max_aniso_log2)
         exact = np.clip(256 * exact, LOD_MIN, LOD_MAX)
@@ -76,14 +76,14 @@ def octave_error(step: int = 1) -> dict[str, float | bool]:
     dict
         `worst`: largest error in 1/256; `monotonic`: whether it never falls.
     """
-    images, _ = decode_image(pack(T_FIELDS, T_WORDS, TYPE=8)[None], EVERYTHING, 0, 0)
+    images, _ = decode_image(pack(T_FIELDS, T_WORDS, TYPE=8)[None], FULL, 0, 0)
     samplers = decode_sampler(pack(S_FIELDS, S_WORDS)[None])
     worst, last, monotonic = 0.0, 0, True
     for start in range(0, 1 << 23, BLOCK):
         bits = 0x3F800000 + np.arange(start, start + BLOCK, step, dtype=np.int64)[:, None]
         rows = np.zeros(len(bits), np.int64)
         lod = gradient_lod(
-            bits, np.zeros_like(bits), images.take(rows), samplers.take(rows), EVERYTHING.lod
+            bits, np.zeros_like(bits), images.take(rows), samplers.take(rows), FULL.lod
         ).lod
         exact = 256 * np.log2(bits[:, 0].astype(np.uint32).view(np.float32).astype(np.float64))
         worst = max(worst, float(np.abs(lod - exact).max()))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from minmip.hw.beats import WORDS
 from minmip.hw.shapes import ADDRESS_BITS, MemoryOp
+from minmip.hw.word_beats import WORDS
 from minmip.sim.golden import memory as golden
 from minmip.sim.golden.combine import Writes
 

@@ -4,9 +4,9 @@ from amaranth.hdl import Module
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.beats import slab_beat, word_beat
 from minmip.hw.combine import Combine
 from minmip.hw.lib.side_buffer import SideBuffer
+from minmip.hw.word_beats import slab_beat, word_beat
 from minmip.hw.word_expand import WordExpand
 
 __all__ = ["CombinedWords"]

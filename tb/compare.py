@@ -7,12 +7,12 @@ import numpy as np
 from random_traces import random_trace
 from reference import run as run_reference
 
-from minmip.hw.config import EVERYTHING
+from minmip.hw.config import FULL
 from minmip.sim import golden
 from minmip.sim.trace import PATTERN_DTYPE, Trace
 
 
-def reference_arrays(trace, config=EVERYTHING):
+def reference_arrays(trace, config=FULL):
     """What the second reading answers, as the arrays of spec 08."""
     slow = run_reference(trace, pattern=True, build=config)
     return {
@@ -26,7 +26,7 @@ def reference_arrays(trace, config=EVERYTHING):
     }
 
 
-def differences(trace, config=EVERYTHING, wanted=None):
+def differences(trace, config=FULL, wanted=None):
     """Sentences saying where the two readings differ on a trace; none when they agree.
 
     `wanted` are the reference's arrays where they are known already.
@@ -62,7 +62,7 @@ def one_quad(trace, quad):
     return Trace(**arrays)
 
 
-def disagreement(seed, quads, kind, config=EVERYTHING):
+def disagreement(seed, quads, kind, config=FULL):
     """Compare a random trace; a text that names the seed and the first quads that differ alone."""
     trace = random_trace(np.random.default_rng(seed), quads, kind)
     found = differences(trace, config)

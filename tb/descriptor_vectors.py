@@ -8,7 +8,7 @@ import numpy as np
 from kit.vlib import assert_columns_equal
 from random_descriptors import image_words, sampler_words
 
-from minmip.hw.config import EVERYTHING, UnitConfig
+from minmip.hw.config import FULL, UnitConfig
 from minmip.hw.descriptor_words import S_FIELDS as KEY_S_FIELDS
 from minmip.hw.descriptor_words import T_FIELDS as KEY_T_FIELDS
 from minmip.hw.descriptor_words import key_layout
@@ -159,7 +159,7 @@ def edge_maps(memory_base: int, memory_bytes: int) -> tuple[Pairs, np.ndarray]:
     images, codes = [], []
     for shape in shapes:
         words = _pair_words(shape | {"BASE_ADDRESS": 0}, {})[0]
-        _, layout = decode_image(words[None], EVERYTHING, 0, 1 << 48)
+        _, layout = decode_image(words[None], FULL, 0, 1 << 48)
         depth = shape["DEPTH"] + 1 if shape["TYPE"] == 10 else 1
         blocks = int(layout.total_bytes(np.array([depth]))[0]) >> 8
         fits = blocks <= end - first

@@ -16,11 +16,11 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from memory_bench import CarelessMemory
 
-from minmip.hw.beats import WORDS, filter_result, read_request
 from minmip.hw.config import UnitConfig
 from minmip.hw.filter_unit import FilterUnit
 from minmip.hw.map_memory import MapMemorySignature
 from minmip.hw.shapes import BLOCK_BITS
+from minmip.hw.word_beats import WORDS, filter_result, read_request
 from minmip.sim.golden.minmip_filter import ONE, Kernel, filter_values
 
 __all__ = ["BASE", "PAIRS", "FilterBench", "Quads", "load", "random_bytes", "random_quads"]
@@ -112,17 +112,22 @@ class Quads:
     kernel: Kernel
     live: np.ndarray
 
+    def texels(self, memory):
+        """Values of the samples of every lane [quads, 4, 8], 0 in the border and of dead lanes."""
+        values = np.where(self.kernel.inside, memory[self.kernel.offset], 0).reshape(-1, 4, 8)
+        return np.where(self.live[..., None], values, 0).astype(int)
+
     def results(self, memory):
         """Columns of `filter_result`."""
         values = filter_values(self.kernel, memory).reshape(-1, 4)
         return {"filtered": np.where(self.live, values, 0)}
 
 
-def random_quads(rng, count, cfg, *, deep=0.5, split=0.3, joins=0.8):
+def random_quads(rng, count, cfg, *, deep=0.5, split=0.3, joins=0.8, pairs=PAIRS):
     """Quads with any texels in the memory.
 
     `deep` is the share of parts with two depths, `split` that of lanes that lead a group of their
-    own, `joins` of kernels without border.
+    own, `joins` of kernels without border; ramps are of `pairs`.
     """
     lanes, parts = cfg.lanes, 4 // cfg.lanes
     live = rng.random((count, parts, lanes)) < rng.choice([0.25, 0.75, 1], (count, 1, 1))
@@ -144,7 +149,7 @@ def random_quads(rng, count, cfg, *, deep=0.5, split=0.3, joins=0.8):
     inside = (rng.random(shape) < 0.6) | (rng.random((*shape[:-1], 1)) < joins)
     inside[:, :, 1] &= deep[..., None, None]
 
-    pairs = np.array(PAIRS)[rng.integers(0, len(PAIRS), (count, parts, cfg.axes))]
+    pairs = np.array(pairs)[rng.integers(0, len(pairs), (count, parts, cfg.axes))]
     fraction = rng.integers(0, 256, (count, parts, lanes, cfg.axes))
     special = rng.choice([0, 1, 2, 63, 64, 126, 127, 128, 129, 130, 254, 255], fraction.shape)
     fraction = np.where(rng.random(fraction.shape) < 0.5, fraction, special)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from amaranth.hdl import Assert, Assume, Module, Mux, Signal
 from kit.formal import Proof, Spec
 
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.context_table import ContextTable
 
 __all__ = ["proofs"]

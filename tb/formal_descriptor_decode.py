@@ -13,7 +13,7 @@ from kit.beats import WatchedBeat
 from kit.formal import Proof, Spec, StreamContract
 from kit.vlib import LONG
 
-from minmip.hw.config import EVERYTHING, UnitConfig
+from minmip.hw.config import FULL, UnitConfig
 from minmip.hw.control_store import ControlStore
 from minmip.hw.descriptor_decode import DescriptorDecode
 from minmip.hw.descriptor_match import DescriptorMatch
@@ -82,7 +82,7 @@ class FreeDecode(DescriptorDecode):
 
 def free_decode(spec_type):
     """Specification of the block with free parts."""
-    block = FreeDecode(EVERYTHING)
+    block = FreeDecode(FULL)
     spec = spec_type(block)
     match, store = block.match, block.store
     spec.ports += [match.any_found, match.any_entry, store.any_content, store.any_soon]

@@ -7,7 +7,7 @@ from kit.formal import Proof
 from kit.part_spec import PartSpec, part_proof
 from kit.side_contract import side_proofs
 
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.lane_lod import LaneLod
 from minmip.hw.operand_to_fixed import OperandToFixed
 from minmip.hw.shapes import SLICE_BITS

@@ -6,7 +6,7 @@ from amaranth.hdl import Mux, Signal
 from kit.formal import Proof
 from kit.part_spec import PartSpec, part_proof
 
-from minmip.hw.config import EVERYTHING
+from minmip.hw.config import FULL
 from minmip.hw.lod_lengths import det_bits
 from minmip.hw.normalise import Normaliser
 from minmip.hw.shapes import SIZE_BITS
@@ -39,7 +39,7 @@ class Taps(PartSpec):
     """
 
     def legal(self, inputs):
-        leading = inputs["length2"][2 * EVERYTHING.lod.mantissa_bits - 2 :].any()
+        leading = inputs["length2"][2 * FULL.lod.mantissa_bits - 2 :].any()
         aligned = (inputs["exponent"] >= 25) & (inputs["exponent"] <= 293)
         return leading & aligned & (inputs["max_log2"] <= 4)
 
@@ -68,7 +68,7 @@ class Taps(PartSpec):
 
 def proofs() -> list[Proof]:
     """Leading zeros and tap counts."""
-    widths = ((SIZE_BITS, SIZE_BITS), (det_bits(EVERYTHING), 20))
+    widths = ((SIZE_BITS, SIZE_BITS), (det_bits(FULL), 20))
     return [
         *(
             part_proof(
@@ -83,6 +83,6 @@ def proofs() -> list[Proof]:
             "lod",
             "taps",
             "limit of the ratio, and taps of an axis under one texel: docs/lod.md for every length",
-            lambda: Taps(TapCount(EVERYTHING)),
+            lambda: Taps(TapCount(FULL)),
         ),
     ]

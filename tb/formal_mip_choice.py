@@ -5,7 +5,7 @@ from __future__ import annotations
 from kit.formal import Proof
 from kit.side_contract import side_proofs
 
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.mip_choice import MipChoice
 
 __all__ = ["proofs"]

@@ -6,7 +6,7 @@ from amaranth.hdl import Assert, Module, Signal
 from kit.formal import Proof, StreamContract
 
 from minmip.hw.beats import footprint_beat
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.pattern_router import PatternRouter
 
 __all__ = ["proofs"]

@@ -12,7 +12,7 @@ from kit.beats import WatchedBeat
 from kit.formal import Proof, StreamContract, contract_proofs
 from kit.side_contract import side_proofs
 
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.lane_split import LaneSplit
 from minmip.hw.lib.queue import Queue
 from minmip.hw.quad_front import QuadFront

@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Module, Mux
 from kit.formal import Proof
 from kit.part_spec import PartSpec, part_proof
 
-from minmip.hw.config import EVERYTHING
+from minmip.hw.config import FULL
 from minmip.hw.rescale import RescaleDatapath
 
 __all__ = ["proofs"]
@@ -42,6 +42,6 @@ def proofs() -> list[Proof]:
             "rescale",
             "rule",
             "grid and byte are those of spec 03, for every request",
-            lambda: Rescaled(RescaleDatapath(EVERYTHING)),
+            lambda: Rescaled(RescaleDatapath(FULL)),
         )
     ]

@@ -15,7 +15,7 @@ from amaranth.sim import Simulator
 from kit.packing import beats_of_ints, ints_of_beats, pack, unpack
 
 from minmip.hw.atomic_memory import AtomicMemory
-from minmip.hw.config import EVERYTHING, UnitConfig
+from minmip.hw.config import FULL, UnitConfig
 from minmip.hw.lib.delay import delay
 from minmip.hw.map_memory import MapMemorySignature
 from minmip.hw.shapes import CLIENT_BITS, MemoryOp, host_response
@@ -38,8 +38,8 @@ BASE = 0x12345
 BLOCKS = 11
 """Blocks below the limit: fewer than the memory holds."""
 SMALL = replace(
-    EVERYTHING,
-    linked_types=EVERYTHING.linked_types - {4},
+    FULL,
+    linked_types=FULL.linked_types - {4},
     word_bytes=4,
     memory_bytes=1 << 12,
 )

@@ -13,12 +13,11 @@ from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from mutants.address_generator import MUTANTS
 
 from minmip.hw.address_generator import AddressGenerator
-from minmip.hw.blocks import PRESETS
-from minmip.hw.config import UnitConfig
+from minmip.hw.config import PRESETS, UnitConfig
 from minmip.sim.golden.address import map_layout, texel_address
 
 LIMITS = [16384, 16384, 8192]  # width, height, depth or slices of a map
-CONFIGS = {name: PRESETS[name] for name in ("everything", "full")} | {
+CONFIGS = {name: PRESETS[name] for name in ("full", "small")} | {
     "linear": UnitConfig(swizzle_modes=frozenset({0})),
     "swizzled": UnitConfig(swizzle_modes=frozenset({1}), resource_types=frozenset({9, 13})),
 }
@@ -120,7 +119,7 @@ def test_traffic(unit, traffic):
 
 def simulated(traffic="full"):
     """A few texels in Amaranth's simulator."""
-    cfg = PRESETS["everything"]
+    cfg = PRESETS["full"]
     requests, wanted = random_requests(np.random.default_rng(4), 1000, cfg)
     check_simulated(AddressGenerator(cfg), {"i": requests}, {"o": wanted}, traffic=traffic)
 
@@ -130,7 +129,7 @@ def test_pysim():
 
 
 def test_cocotb():
-    cfg = PRESETS["everything"]
+    cfg = PRESETS["full"]
     requests, wanted = random_requests(np.random.default_rng(5), 200, cfg)
     run_cocotb(AddressGenerator(cfg), "address", {"i": requests}, {"o": wanted})
 

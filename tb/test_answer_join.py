@@ -13,7 +13,7 @@ from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from mutants.answer_join import MUTANTS
 
 from minmip.hw.answer_join import AnswerJoin
-from minmip.hw.config import EVERYTHING
+from minmip.hw.config import FULL
 
 
 def random_answers(rng, count, *, reads=0.5):
@@ -34,7 +34,7 @@ def random_answers(rng, count, *, reads=0.5):
 
 @pytest.fixture(scope="module")
 def unit():
-    return VerilatedBlock(AnswerJoin(EVERYTHING), "answer_join")
+    return VerilatedBlock(AnswerJoin(FULL), "answer_join")
 
 
 @pytest.mark.parametrize("traffic", TRAFFIC)
@@ -72,17 +72,17 @@ def taken_without_results(cfg):
 
 def test_room():
     """The filter may have 64 quads inside; without a filter nothing needs room."""
-    assert taken_without_results(EVERYTHING) >= 64
-    assert AnswerJoin(replace(EVERYTHING, linked_types=frozenset({2}))).queue.depth == 2
+    assert taken_without_results(FULL) >= 64
+    assert AnswerJoin(replace(FULL, linked_types=frozenset({2}))).queue.depth == 2
 
 
 def simulated(seed):
     sent, wanted = random_answers(np.random.default_rng(seed), 200)
     for traffic in ("both", "random valid"):
-        check_simulated(AnswerJoin(EVERYTHING), sent, wanted, traffic=traffic, seed=seed)
+        check_simulated(AnswerJoin(FULL), sent, wanted, traffic=traffic, seed=seed)
     # Nothing but answers without `read`, and no result ever.
     sent, wanted = random_answers(np.random.default_rng(seed), 20, reads=0)
-    check_simulated(AnswerJoin(EVERYTHING), sent, wanted, timeout=200)
+    check_simulated(AnswerJoin(FULL), sent, wanted, timeout=200)
 
 
 def test_pysim():
@@ -97,4 +97,4 @@ def test_mutant_is_caught(mutant):
 
 def test_cocotb():
     sent, wanted = random_answers(np.random.default_rng(3), 200)
-    run_cocotb(AnswerJoin(EVERYTHING), "answer_join", sent, wanted)
+    run_cocotb(AnswerJoin(FULL), "answer_join", sent, wanted)

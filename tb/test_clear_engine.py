@@ -15,11 +15,11 @@ from kit.vlib import LONG, TRAFFIC, VerilatedBlock, assert_columns_equal
 from mutants.clear_engine import MUTANTS
 
 from minmip.hw.clear_engine import ClearEngine
-from minmip.hw.config import EVERYTHING
+from minmip.hw.config import FULL
 from minmip.hw.lib.queue import Queue
 from minmip.hw.shapes import clear_request, clear_result, host_request, host_response
 
-WORD_BITS = 48 - EVERYTHING.word_log2
+WORD_BITS = 48 - FULL.word_log2
 
 
 class ClearBench(wiring.Component):
@@ -29,7 +29,7 @@ class ClearBench(wiring.Component):
     o: stream.Interface
     o_request: stream.Interface
 
-    def __init__(self, cfg=EVERYTHING):
+    def __init__(self, cfg=FULL):
         self.cfg = cfg
         super().__init__(
             {
@@ -57,7 +57,7 @@ class ClearBench(wiring.Component):
         return m
 
 
-def random_ranges(rng, count, cfg=EVERYTHING):
+def random_ranges(rng, count, cfg=FULL):
     """Ranges: none, within a word, on borders, long, over the end of the address space."""
     size = cfg.word_bytes
     start = rng.integers(0, 1 << 48, count)
@@ -71,7 +71,7 @@ def random_ranges(rng, count, cfg=EVERYTHING):
     return {"start": start, "length": length, "value": value, "tag": tag}
 
 
-def wanted(ranges, cfg=EVERYTHING):
+def wanted(ranges, cfg=FULL):
     """Requests and results of ranges."""
     size = cfg.word_bytes
     address, mask, value, error = [], [], [], []
@@ -137,13 +137,13 @@ def simulated(cfg, seed, traffic="both"):
 
 @pytest.mark.parametrize("word_bytes", [4, 8, 16, 32])
 def test_pysim(word_bytes):
-    simulated(replace(EVERYTHING, word_bytes=word_bytes), seed=word_bytes)
+    simulated(replace(FULL, word_bytes=word_bytes), seed=word_bytes)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_mutant_is_caught(mutant):
     with planted(mutant), pytest.raises(AssertionError):
-        simulated(replace(EVERYTHING, word_bytes=4), seed=5)
+        simulated(replace(FULL, word_bytes=4), seed=5)
 
 
 def test_cocotb():

@@ -18,7 +18,7 @@ from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from mutants.context_table import MUTANTS
 
 from minmip.hw.beats import context_answer, control_fields
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.context_table import ContextTable, context_fields
 from minmip.hw.lib.queue import Queue
 from minmip.hw.shapes import control

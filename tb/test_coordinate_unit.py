@@ -14,13 +14,13 @@ from kit.stream import check_simulated
 from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from mutants.coordinate import MUTANTS
 
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.coordinate import CoordinateUnit
 from minmip.hw.float_to_fixed import FloatToFixed
 from minmip.hw.lib.arithmetic import add_carry
 
 
-@pytest.fixture(scope="module", params=("everything", "full"))
+@pytest.fixture(scope="module", params=("full", "small"))
 def unit(request):
     return VerilatedBlock(CoordinateUnit(PRESETS[request.param]), "coordinate")
 
@@ -60,7 +60,7 @@ def simulated(count, traffic="full"):
     """A few requests in Amaranth's simulator."""
     requests = coordinate_vectors.coordinate_requests(np.random.default_rng(4), count, 3)
     wanted = coordinate_vectors.golden_coordinates(requests)
-    block = CoordinateUnit(PRESETS["everything"])
+    block = CoordinateUnit(PRESETS["full"])
     check_simulated(block, {"i": requests}, {"o": wanted}, traffic=traffic)
 
 
@@ -78,7 +78,7 @@ def test_bad_parameters():
 def test_cocotb():
     requests = coordinate_vectors.coordinate_requests(np.random.default_rng(5), 200, 3)
     wanted = coordinate_vectors.golden_coordinates(requests)
-    run_cocotb(CoordinateUnit(PRESETS["everything"]), "coordinate", {"i": requests}, {"o": wanted})
+    run_cocotb(CoordinateUnit(PRESETS["full"]), "coordinate", {"i": requests}, {"o": wanted})
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

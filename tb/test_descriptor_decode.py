@@ -31,8 +31,7 @@ from kit.stream import simulate
 from kit.vlib import LONG, TRAFFIC, VerilatedBlock
 from mutants.descriptor_decode import ANSWERS, HELD, MOVED
 
-from minmip.hw.blocks import PRESETS
-from minmip.hw.config import EVERYTHING, UnitConfig
+from minmip.hw.config import FULL, PRESETS, UnitConfig
 from minmip.hw.descriptor_decode import DescriptorDecode
 from minmip.hw.descriptor_words import S_FIELDS, T_FIELDS
 from minmip.hw.shapes import descriptor_request
@@ -53,7 +52,7 @@ SMALL = UnitConfig(
     linked_types=frozenset({1, 2}),
     descriptor_entries=1,
 )
-CONFIGS = {"everything": PRESETS["everything"], "full": PRESETS["full"], "small": SMALL}
+CONFIGS = {"full": FULL, "flat": PRESETS["small"], "small": SMALL}
 
 
 class Unit:
@@ -95,7 +94,7 @@ def unit(request):
 
 @pytest.fixture(scope="module")
 def full_unit():
-    return Unit(EVERYTHING)
+    return Unit(FULL)
 
 
 def random_requests(rng, count, pairs):
@@ -215,7 +214,7 @@ def test_two_alternating(full_unit):
 @pytest.mark.parametrize("entries", [3, 16] if LONG else [3])
 def test_least_recent_goes(entries):
     """Timing tells which pairs are held: the least recently asked for, always."""
-    unit = Unit(replace(EVERYTHING, descriptor_entries=entries))
+    unit = Unit(replace(FULL, descriptor_entries=entries))
     rng = np.random.default_rng(5)
     pairs = random_pairs(6, 3 * entries)
     index = rng.integers(0, len(pairs), 2000) % np.repeat(rng.integers(1, len(pairs), 100), 20)
@@ -282,7 +281,7 @@ class Meaningful(wiring.Component):
     o: stream.Interface
 
     def __init__(self):
-        self.decode = DescriptorDecode(EVERYTHING)
+        self.decode = DescriptorDecode(FULL)
         members = self.decode.signature.members
         super().__init__({name: members[name] for name in "io"})
 
@@ -301,7 +300,7 @@ class Meaningful(wiring.Component):
             self.o.payload.entry.eq(answer.entry),
             self.o.payload.fresh.eq(answer.fresh),
         ]
-        for name in golden_control(legal_pair(), EVERYTHING):
+        for name in golden_control(legal_pair(), FULL):
             means = answer.linked.any() if name in MAP_FIELDS else 1
             with m.If((answer.code == 0) & means):
                 m.d.comb += self.o.payload[name].eq(answer[name])
@@ -310,12 +309,10 @@ class Meaningful(wiring.Component):
 
 def meaningful(pairs, index, flags):
     """Columns of `Meaningful.o`."""
-    codes = golden_codes(pairs, index, flags, EVERYTHING)
+    codes = golden_codes(pairs, index, flags, FULL)
     wanted = {"code": codes, "tag": np.arange(len(index)) & 255}
-    wanted |= HeldPairs(EVERYTHING).answers(pairs, index)
-    columns = {
-        name: np.array(part)[index] for name, part in golden_control(pairs, EVERYTHING).items()
-    }
+    wanted |= HeldPairs(FULL).answers(pairs, index)
+    columns = {name: np.array(part)[index] for name, part in golden_control(pairs, FULL).items()}
     for name, column in columns.items():
         dead = codes != 0
         if name in MAP_FIELDS:
@@ -338,11 +335,11 @@ def test_cocotb():
 def simulated(pairs, index, flags, traffic="full"):
     """Requests in Amaranth's simulator."""
     columns, count = request_columns(pairs, index, flags), len(index)
-    block = DescriptorDecode(EVERYTHING)
+    block = DescriptorDecode(FULL)
     result = simulate(block, {"i": columns}, count, traffic=traffic, ports=BOUNDS)
-    codes = golden_codes(pairs, index, flags, EVERYTHING)
-    held = HeldPairs(EVERYTHING).answers(pairs, index)
-    assert_control_equal(result["o"], golden_control(pairs, EVERYTHING), index, codes, held)
+    codes = golden_codes(pairs, index, flags, FULL)
+    held = HeldPairs(FULL).answers(pairs, index)
+    assert_control_equal(result["o"], golden_control(pairs, FULL), index, codes, held)
 
 
 def test_pysim():
@@ -379,7 +376,7 @@ def held_in_time():
     misses = (~lru_hits(index, 4)).sum()
     columns = request_columns(pairs, index, np.zeros_like(index))
     timeout = int(misses) * MISS + len(index) + 8 + 20
-    block = DescriptorDecode(EVERYTHING)
+    block = DescriptorDecode(FULL)
     simulate(block, {"i": columns}, len(index), ports=BOUNDS, extra=10, timeout=timeout)
 
 
@@ -399,7 +396,7 @@ def moving(pairs, index, moves):
 
     Checks that whoever keeps what the fresh answer of an entry says knows all about the others.
     """
-    block = DescriptorDecode(EVERYTHING)
+    block = DescriptorDecode(FULL)
     columns = request_columns(pairs, index, np.zeros_like(index))
     beats = ints_of_beats(pack(descriptor_request(), columns))
     accepted, answered, codes, clock = [], [], [], 0
@@ -451,9 +448,7 @@ def check_moving():
     pairs = random_pairs(11, 60, 1 << 12)
     sizes = [1 << 12, 1024, 0]
     zero = np.zeros(60, np.int64)
-    by_size = [
-        golden_codes(pairs, np.arange(60), zero, EVERYTHING, MEMORY_BASE, size) for size in sizes
-    ]
+    by_size = [golden_codes(pairs, np.arange(60), zero, FULL, MEMORY_BASE, size) for size in sizes]
     # Three pairs that are held all the time, unless the memory moves.
     few = np.flatnonzero((by_size[0] == 0) & (by_size[2] == 31))[:3]
     index = few[rng.integers(0, 3, 1500)]

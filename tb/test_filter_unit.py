@@ -15,14 +15,13 @@ from kit.stream import check_simulated
 from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from mutants.filter_unit import MUTANTS
 
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.sim.runners.verilator import Traffic
 
 CONFIGS = PRESETS | {
     "short words": replace(PRESETS["default"], word_bytes=4, memory_latency=1),
     "long words": replace(PRESETS["full"], word_bytes=32, memory_latency=3, memory_bytes=1 << 12),
 }
-del CONFIGS["everything"]
 
 
 class Filter:

@@ -17,7 +17,7 @@ from mutants.streams import MUTANTS
 from minmip.hw import build, synth
 from minmip.hw.blocks import BLOCKS, UNIT, make_block
 from minmip.hw.build import BuildError, rtlil, run_yosys, verilog
-from minmip.hw.config import EVERYTHING, SMALL
+from minmip.hw.config import FULL, SMALL
 from minmip.hw.synth import netlist_of
 from minmip.hw.vendor.parts import BlockRam, Multiplier
 from minmip.sim.cli import main
@@ -31,7 +31,7 @@ def call(*arguments):
 @pytest.mark.parametrize("name", [*BLOCKS, UNIT])
 def test_ports_of_every_block(name):
     """The Verilog has the members of the signature as its ports, each of the right width."""
-    block = make_block(name, SMALL if name == UNIT else EVERYTHING)
+    block = make_block(name, SMALL if name == UNIT else FULL)
     text = verilog(block, name)
     found = {
         port: int(high or 0) + 1

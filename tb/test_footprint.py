@@ -16,15 +16,14 @@ from kit.stream import check_simulated
 from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock, assert_columns_equal
 from mutants.footprint import MUTANTS
 
-from minmip.hw.blocks import PRESETS
-from minmip.hw.config import EVERYTHING
+from minmip.hw.config import FULL, PRESETS
 from minmip.hw.footprint import Footprint
 from minmip.sim.golden.address import texel_address
 from minmip.sim.golden.descriptor import LINKED_FILTER
 
 ALL = range(LINKED_FILTER + 1)
 """Linked types."""
-VOLUMES = replace(EVERYTHING, lanes=1, lod_units=1)
+VOLUMES = replace(FULL, lanes=1, lod_units=1)
 """Three axes."""
 CONFIGS = {"default": PRESETS["default"], "volumes": VOLUMES}
 if LONG:

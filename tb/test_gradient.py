@@ -13,7 +13,7 @@ from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from lod_vectors import SPECIAL, float_pairs
 from mutants.gradient import MUTANTS
 
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.gradient import GradientUnit
 from minmip.sim.golden.numbers import float_sub
 
@@ -44,7 +44,7 @@ def golden(requests):
     }
 
 
-@pytest.fixture(scope="module", params=("everything", "full"))
+@pytest.fixture(scope="module", params=("full", "small"))
 def unit(request):
     return VerilatedBlock(GradientUnit(PRESETS[request.param]), "gradient")
 
@@ -90,7 +90,7 @@ def test_cocotb():
     requests = gradient_requests(np.random.default_rng(6), 0, 3)
     requests = {column: values[::10] for column, values in requests.items()}
     wanted = golden(requests)
-    run_cocotb(GradientUnit(PRESETS["everything"]), "gradient", {"i": requests}, {"o": wanted})
+    run_cocotb(GradientUnit(PRESETS["full"]), "gradient", {"i": requests}, {"o": wanted})
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

@@ -15,8 +15,7 @@ from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock, assert_columns_equal
 from lod_beat_vectors import KINDS, OPERANDS, golden_lods, part_requests
 from mutants.lane_lod import MUTANTS
 
-from minmip.hw.blocks import PRESETS
-from minmip.hw.config import FULL
+from minmip.hw.config import FULL, PRESETS
 from minmip.hw.lane_lod import LaneLod
 from minmip.hw.operand_to_fixed import OperandToFixed
 

@@ -16,7 +16,7 @@ from mutants.lane_split import MUTANTS
 from quad_vectors import random_columns
 
 from minmip.hw.beats import quad_beat
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.lane_split import LaneSplit
 from minmip.sim.trace import SAMPLE_B, SAMPLE_L, SAMPLE_LZ
 
@@ -24,7 +24,7 @@ CONFIGS = {
     "small": PRESETS["small"],
     "default": PRESETS["default"],
     "full": PRESETS["full"],
-    "volumes": replace(PRESETS["everything"], lanes=2, lod_units=2),
+    "volumes": replace(PRESETS["full"], lanes=2, lod_units=2),
 }
 
 

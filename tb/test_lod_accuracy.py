@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from minmip.hw.config import EVERYTHING, LodConfig
+from minmip.hw.config import FULL, LodConfig
 from minmip.sim.descriptor_words import S_FIELDS, S_WORDS, T_FIELDS, T_WORDS, pack
 from minmip.sim.golden.descriptor import decode_image, decode_sampler
 from minmip.sim.golden.lod import gradient_lod
@@ -22,13 +22,13 @@ def lod_of(ddx, ddy, size=1, *, aniso_log2=0, threshold=0):
     filters = {"XY_MIN_FILTER": 3, "XY_MAG_FILTER": 3, "ANISO_THRESHOLD": threshold}
     sampler = pack(S_FIELDS, S_WORDS, MAX_ANISO_RATIO=aniso_log2, **filters)
     rows = np.zeros(len(ddx), np.int64)
-    images, _ = decode_image(words[None], EVERYTHING, 0, 0)
+    images, _ = decode_image(words[None], FULL, 0, 0)
     return gradient_lod(
         bits_of(np.ascontiguousarray(ddx, np.float32)),
         bits_of(np.ascontiguousarray(ddy, np.float32)),
         images.take(rows),
         decode_sampler(sampler[None]).take(rows),
-        EVERYTHING.lod,
+        FULL.lod,
     )
 
 

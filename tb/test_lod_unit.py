@@ -15,15 +15,14 @@ from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from lod_vectors import golden_lod, lod_requests, reach_lod_requests, special_lod_requests
 from mutants.lod import MUTANTS
 
-from minmip.hw.blocks import PRESETS
-from minmip.hw.config import EVERYTHING, LodConfig, UnitConfig
+from minmip.hw.config import FULL, PRESETS, LodConfig, UnitConfig
 from minmip.hw.lod import LodUnit
 from minmip.hw.lod_scale import LodScale
 
 RUNS, BEATS = (10, 1_000_000) if LONG else (1, 200_000)
 
 
-@pytest.fixture(scope="module", params=("everything", "full"))
+@pytest.fixture(scope="module", params=("full", "small"))
 def unit(request):
     return VerilatedBlock(LodUnit(PRESETS[request.param]), "lod")
 
@@ -58,7 +57,7 @@ def test_traffic(unit, traffic):
 def test_vectors_reach_every_decision():
     """The random requests hold each case many times, or a test that passes would say little."""
     requests = lod_requests(np.random.default_rng(1), 120_000, 3)
-    result = golden_lod(requests, EVERYTHING.lod)
+    result = golden_lod(requests, FULL.lod)
     aniso = requests["aniso"] & (requests["max_aniso_log2"] == 4)
     for taps_log2 in range(5):
         assert (aniso & (result["taps_log2"] == taps_log2)).sum() > 300
@@ -85,8 +84,8 @@ def simulated(traffic="full"):
         name: np.concatenate([pool[name][some] for pool, some in zip(pools, rows, strict=True)])
         for name in pools[0]
     }
-    wanted = golden_lod(requests, EVERYTHING.lod)
-    check_simulated(LodUnit(EVERYTHING), {"i": requests}, {"o": wanted}, traffic=traffic)
+    wanted = golden_lod(requests, FULL.lod)
+    check_simulated(LodUnit(FULL), {"i": requests}, {"o": wanted}, traffic=traffic)
 
 
 def test_pysim():
@@ -95,8 +94,8 @@ def test_pysim():
 
 def test_cocotb():
     requests = lod_requests(np.random.default_rng(5), 250, 3)
-    wanted = golden_lod(requests, EVERYTHING.lod)
-    run_cocotb(LodUnit(EVERYTHING), "lod", {"i": requests}, {"o": wanted})
+    wanted = golden_lod(requests, FULL.lod)
+    run_cocotb(LodUnit(FULL), "lod", {"i": requests}, {"o": wanted})
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

@@ -14,15 +14,15 @@ from kit.vlib import VerilatedBlock, assert_columns_equal
 from memory_bench import SMALL as WITHOUT_FILTER
 from mutants.map_memory import MUTANTS
 
-from minmip.hw.beats import WORDS
-from minmip.hw.config import EVERYTHING
+from minmip.hw.config import FULL
 from minmip.hw.lib.delay import delay
 from minmip.hw.map_memory import MapMemory, OutsideMemory
+from minmip.hw.word_beats import WORDS
 
-SMALL = replace(WITHOUT_FILTER, linked_types=EVERYTHING.linked_types)
+SMALL = replace(WITHOUT_FILTER, linked_types=FULL.linked_types)
 PORTS = 1 + WORDS
 CONFIGS = {
-    "everything": EVERYTHING,
+    "full": FULL,
     "latency 5": replace(SMALL, memory_latency=5, word_bytes=8),
 }
 

@@ -18,10 +18,10 @@ from memory_bench import (
 )
 from mutants.host_port import MUTANTS
 
-from minmip.hw.beats import WORDS
-from minmip.hw.config import EVERYTHING
+from minmip.hw.config import FULL
 from minmip.hw.map_store import MapStore
 from minmip.hw.shapes import MemoryOp
+from minmip.hw.word_beats import WORDS
 from minmip.sim.runners.verilator import Traffic
 
 START = BASE * 256
@@ -96,7 +96,7 @@ def check(columns, wanted):
 
 @pytest.fixture(scope="module")
 def store():
-    block = VerilatedBlock(MapStore(EVERYTHING), "map_store")
+    block = VerilatedBlock(MapStore(FULL), "map_store")
     for name, value in WINDOW.items():
         block.model.set(name, value)
     return block
@@ -111,23 +111,23 @@ def clear_all(store):
 def test_three_requesters(store, traffic):
     clear_all(store)
     rng = np.random.default_rng(sorted(TRAFFIC).index(traffic))
-    columns, wanted, memory = three(rng, 1000 if traffic == "long stalls" else 20_000, EVERYTHING)
+    columns, wanted, memory = three(rng, 1000 if traffic == "long stalls" else 20_000, FULL)
     result, _ = store.run(
         columns,
         {"o_host": len(wanted["o_host"]["tag"]), "o_clear": len(wanted["o_clear"]["tag"])},
         traffic=traffic,
     )
     check(result, wanted)
-    after = store.run({"i_host": reads(EVERYTHING)}, {"o_host": BLOCKS * 16, "o_clear": 0})[0]
+    after = store.run({"i_host": reads(FULL)}, {"o_host": BLOCKS * 16, "o_clear": 0})[0]
     np.testing.assert_array_equal(after["o_host"]["data"].ravel(), memory)
 
 
 def test_read_ports(store):
     """The filter's ports see what the host wrote, each a word of its own."""
-    columns = reads(EVERYTHING)
+    columns = reads(FULL)
     words = len(columns["address"])
-    data = np.random.default_rng(6).integers(0, 256, (words, EVERYTHING.word_bytes))
-    columns |= {"data": data, "mask": np.full(words, (1 << EVERYTHING.word_bytes) - 1)}
+    data = np.random.default_rng(6).integers(0, 256, (words, FULL.word_bytes))
+    columns |= {"data": data, "mask": np.full(words, (1 << FULL.word_bytes) - 1)}
     store.run({"i_host": columns}, {"o_host": words, "o_clear": 0})
     for first in range(0, 40, WORDS):
         for n in range(WORDS):
@@ -141,11 +141,11 @@ def test_read_ports(store):
 def test_host_that_leaves_its_answers(store):
     """The pipeline and a clear go on; the host's own requests wait."""
     columns = {
-        "i_host": pack(store.inputs["i_host"], reads(EVERYTHING)),
+        "i_host": pack(store.inputs["i_host"], reads(FULL)),
         "i_clear": pack(
             store.inputs["i_clear"], {"start": [START], "length": [2000], "value": [3], "tag": [5]}
         ),
-        "i": pack(store.inputs["i"], operations(np.random.default_rng(2), 500, EVERYTHING)),
+        "i": pack(store.inputs["i"], operations(np.random.default_rng(2), 500, FULL)),
     }
     run = store.model.run(
         columns,
@@ -163,7 +163,7 @@ def test_rates(store):
     """A clear and the host's reads alone: one word per clock."""
     _, run = clear_all(store)
     assert run.output_stamps["o_clear"][0] - run.input_stamps["i_clear"][0] < BLOCKS * 16 + 25
-    _, run = store.run({"i_host": reads(EVERYTHING)}, {"o_host": BLOCKS * 16, "o_clear": 0})
+    _, run = store.run({"i_host": reads(FULL)}, {"o_host": BLOCKS * 16, "o_clear": 0})
     np.testing.assert_array_equal(np.diff(run.output_stamps["o_host"]), 1)
 
 

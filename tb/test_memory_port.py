@@ -23,14 +23,14 @@ from memory_bench import (
 )
 from mutants.memory_port import MUTANTS
 
-from minmip.hw.config import EVERYTHING
+from minmip.hw.config import FULL
 from minmip.hw.memory_window import MemoryWindow
 from minmip.hw.shapes import BLOCK_BITS, MemoryOp
 from minmip.sim.golden import memory as golden
 from minmip.sim.golden.combine import Writes
 
 CONFIGS = {
-    "block RAM": (EVERYTHING, False),
+    "block RAM": (FULL, False),
     "block RAM, latency 4": (replace(SMALL, memory_latency=4), False),
     "latency 1": (replace(SMALL, memory_latency=1), True),
     "latency 2": (replace(SMALL, memory_latency=2, word_bytes=8), True),

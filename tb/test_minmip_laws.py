@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from traces import BORDER, CLAMP, LINEAR, POINT, READ, WRAP, image, sampler
 
 from minmip.sim import golden
+from minmip.sim.golden import minmip_filter
 from minmip.sim.trace import SAMPLE_LZ, Trace
 
 SLOPES = [Fraction(5, 2), 3, 4, 5, 8, 16, 32, 64]
@@ -172,3 +173,36 @@ def test_the_pair_rule_is_the_centre_law():
             assert code == 8
         else:
             assert code == (0 if reaches_one(slope, offset) else 9)
+
+
+@settings(max_examples=150, deadline=None)
+@given(cases(), st.integers(0, 7), st.integers(0, 5))
+def test_monotonic_in_slope_and_offset(case, slope, offset):
+    """A steeper slope is never coarser, a larger offset never finer, on either field."""
+    values, position, pairs, address = case
+    out = filter_map(values, [position], pairs, address)[0]
+    for field in range(2):
+        for other in ((slope, pairs[field][1]), (pairs[field][0], offset)):
+            if not reaches_one(*other):
+                continue
+            changed = [*pairs]
+            changed[field] = other
+            moved = filter_map(values, [position], changed, address)[0]
+            if SLOPES[other[0]] >= SLOPES[pairs[field][0]] and other[1] >= pairs[field][1]:
+                assert moved <= out  # offset codes go from large to small
+            else:
+                assert moved >= out
+
+
+def test_a_minimum_breaks_the_laws(monkeypatch):
+    """With min() in the place of max() the ramp lies in the coarser texel: the laws see it."""
+    original = minmip_filter.filter_values
+
+    def negated(kernel, memory):
+        return 8160 - original(kernel, 255 - memory)
+
+    monkeypatch.setattr(golden.top, "filter_values", negated)
+    with pytest.raises(AssertionError):
+        test_every_position_of_a_row(2, 2)
+    with pytest.raises(AssertionError):
+        test_between_own_texel_and_the_largest()

@@ -13,7 +13,7 @@ from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from lod_beat_vectors import golden_mips, mip_requests
 from mutants.mip_choice import MUTANTS
 
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.mip_choice import MipChoice
 
 ENDS = np.array([-32768, -32767, -257, -256, -1, 0, 1, 127, 128, 256, 384, 4095, 32766, 32767])

@@ -15,7 +15,7 @@ from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from mutants.pattern_router import MUTANTS
 
 from minmip.hw.beats import footprint_beat
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.pattern_router import PatternRouter
 from minmip.sim.runners.verilator import Traffic
 

@@ -26,7 +26,7 @@ from mutants.quad_front import MUTANTS
 from quad_vectors import quad_gradients, random_operands
 
 from minmip.hw.beats import control_fields, quad_beat, quad_request
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.lib.queue import Queue
 from minmip.hw.quad_front import QuadFront
 from minmip.sim.trace import FLAG_GATHER, FLAG_OFFSET

@@ -13,11 +13,11 @@ from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from mutants.quad_gradients import MUTANTS
 from quad_vectors import quad_gradients, random_operands
 
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.quad_gradients import QuadGradients
 
 
-@pytest.fixture(scope="module", params=("full", "everything"))
+@pytest.fixture(scope="module", params=("full", "small"))
 def unit(request):
     return VerilatedBlock(QuadGradients(PRESETS[request.param]), "quad_gradients")
 

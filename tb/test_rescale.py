@@ -12,7 +12,7 @@ from kit.stream import check_simulated
 from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from mutants.rescale import MUTANTS
 
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.rescale import RescaleUnit
 from minmip.sim.golden.descriptor import Image
 from minmip.sim.golden.rescale import footprint_grid, map_value
@@ -71,7 +71,7 @@ def golden(requests: dict[str, np.ndarray]):
     }
 
 
-@pytest.fixture(scope="module", params=("everything", "full"))
+@pytest.fixture(scope="module", params=("full", "small"))
 def unit(request):
     return VerilatedBlock(RescaleUnit(PRESETS[request.param]), "rescale")
 
@@ -103,7 +103,7 @@ def test_traffic(unit, traffic):
 def simulated(traffic="full"):
     """A few requests in Amaranth's simulator."""
     requests = random_requests(np.random.default_rng(4), 500, 3)
-    block = RescaleUnit(PRESETS["everything"])
+    block = RescaleUnit(PRESETS["full"])
     check_simulated(block, {"i": requests}, {"o": golden(requests)}, traffic=traffic)
 
 
@@ -113,7 +113,7 @@ def test_pysim():
 
 def test_cocotb():
     requests = random_requests(np.random.default_rng(5), 200, 3)
-    unit = RescaleUnit(PRESETS["everything"])
+    unit = RescaleUnit(PRESETS["full"])
     run_cocotb(unit, "rescale", {"i": requests}, {"o": golden(requests)})
 
 

@@ -19,13 +19,13 @@ from kit.vlib import LONG, TRAFFIC, VerilatedBlock
 from memory_bench import BASE, BLOCKS
 from mutants.retire import MUTANTS
 
-from minmip.hw.beats import addressed_beat, read_request, retired
 from minmip.hw.combining_buffer import CombiningBuffer
 from minmip.hw.config import SMALL
 from minmip.hw.lib.queue import Queue
 from minmip.hw.map_store import MapStore
 from minmip.hw.retire import Retire
 from minmip.hw.shapes import host_request, host_response
+from minmip.hw.word_beats import addressed_beat, read_request, retired
 
 TINY = replace(SMALL, word_bytes=4, memory_bytes=1 << 12, combine_age=64, descriptor_entries=4)
 MIDDLE = replace(TINY, word_bytes=8, combine_entries=4, combine_age=1024)

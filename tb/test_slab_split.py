@@ -13,7 +13,7 @@ from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock, assert_columns_equal
 from mutants.slab_split import MUTANTS
 from slab_vectors import golden_slabs, random_footprints
 
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.slab_split import SlabSplit
 from minmip.sim.golden.descriptor import LINKED_FILTER
 

@@ -13,7 +13,7 @@ from kit.stream import check_simulated
 from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock, assert_columns_equal
 from mutants.tap_walker import MUTANTS
 
-from minmip.hw.blocks import PRESETS
+from minmip.hw.config import PRESETS
 from minmip.hw.tap_walker import TapWalker
 from minmip.sim.golden.coordinates import CLAMP
 

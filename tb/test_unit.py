@@ -18,9 +18,8 @@ from random_traces import KINDS, random_trace
 from unit_bench import UnitBench, cut, requests, unit_bench, with_flushes
 from unit_others import random_others, untouched
 
-from minmip.hw.blocks import PRESETS
 from minmip.hw.build import verilog
-from minmip.hw.config import DEFAULT, FULL, SMALL
+from minmip.hw.config import DEFAULT, FULL, PRESETS, SMALL
 from minmip.sim import golden
 from minmip.sim.compare import differences
 from minmip.sim.runners import verilated_unit

@@ -28,7 +28,7 @@ from traces import (
 )
 from unit_bench import unit_bench
 
-from minmip.hw.config import EVERYTHING, FULL
+from minmip.hw.config import FULL
 from minmip.sim import golden
 from minmip.sim.golden.descriptor import decode_image
 
@@ -300,7 +300,7 @@ def test_random_traces_reach_volumes():
         result = golden.run(request, pattern=True)
         assert result.samples is not None
         base = request.memory_base
-        images, layouts = decode_image(request.t_sharp, EVERYTHING, base, len(request.memory))
+        images, layouts = decode_image(request.t_sharp, FULL, base, len(request.memory))
         kind, swizzled = (column[request.t_index] for column in (images.linked, layouts.swizzled))
         busy = (result.samples > 0) | (result.filtered > 0).any(axis=1)
         ok = busy & (images.map_size[request.t_index, 2] > np.where(swizzled, 8, 4))

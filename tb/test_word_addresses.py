@@ -15,10 +15,10 @@ from kit.stream import simulate
 from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock, assert_columns_equal
 from mutants.word_addresses import MUTANTS
 
-from minmip.hw.beats import WORDS, word_beat
 from minmip.hw.config import DEFAULT, FULL, SMALL
 from minmip.hw.shapes import MemoryOp
 from minmip.hw.word_addresses import WordAddresses
+from minmip.hw.word_beats import WORDS, word_beat
 from minmip.sim.golden.address import map_layout, texel_address
 
 CONFIGS = {

@@ -14,7 +14,7 @@ from itertools import islice
 
 import numpy as np
 
-from minmip.hw.config import EVERYTHING, UnitConfig
+from minmip.hw.config import FULL, UnitConfig
 from minmip.sim.golden.address import texel_address
 from minmip.sim.golden.combine import BEATS_PER_QUAD, Writes, combine
 from minmip.sim.golden.coordinates import array_slice
@@ -57,7 +57,7 @@ class _Plan:
 
 def run(
     trace: Trace,
-    config: UnitConfig = EVERYTHING,
+    config: UnitConfig = FULL,
     *,
     pattern: bool = False,
     workers: int = 2,

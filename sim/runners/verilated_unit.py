@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from amaranth.hdl import Shape
 
-from minmip.hw.beats import WORDS, pattern_beat, quad_answer, quad_request
+from minmip.hw.beats import pattern_beat, quad_answer, quad_request
 from minmip.hw.config import UnitConfig
 from minmip.hw.shapes import (
     BLOCK_BITS,
@@ -19,6 +19,7 @@ from minmip.hw.shapes import (
     host_request,
     host_response,
 )
+from minmip.hw.word_beats import WORDS
 from minmip.sim.runners.unit import (
     PATIENCE,
     SETTLE,
