@@ -149,6 +149,12 @@ def test_a_build_without_the_filter_is_refused():
         flight(backend=bare)
 
 
+@pytest.mark.parametrize("filtering", ["point", "trilinear"])
+def test_the_gateware_gives_the_same_figures(filtering):
+    settings = replace(SMALL, filtering=filtering)
+    assert figures(settings, backend=make_backend("verilator")) == figures(settings)
+
+
 def test_a_cut_goes_half_a_flight_ahead():
     scene = fly(builtin_scene(), 9, cut=5)
     assert isinstance(scene.camera, ValleyFlight)
