@@ -11,7 +11,7 @@ from minmip.sim.scene_maps import Binding
 from minmip.sim.tiles import count_tiles, needs_from_levels
 from minmip.sim.trace import Result
 
-__all__ = ["frame_report", "texture_report"]
+__all__ = ["BYTES_PER_TEXEL", "frame_report", "texture_report"]
 
 BYTES_PER_TEXEL = 4
 """Textures count as RGBA8, whatever their file holds (`frontend.scene`)."""

@@ -65,7 +65,7 @@ def run_stream(
     """
     scene = open_flight(scene_name, settings, cut)
     loop = Loop(scene, settings, backend())
-    shown_map = int(np.argmax([columns * rows for columns, rows in _map_sizes(loop)]))
+    shown_map = int(np.argmax([np.prod(tiling.map_size) for tiling in loop.tilings]))
     note = _note(settings, loop.offset)
     rows, drawn, start = [], [], time.perf_counter()
     with staged(out, OURS) as folder:
@@ -105,10 +105,6 @@ def open_flight(scene_name: str, settings: Settings, cut: int | None) -> Scene:
             f"the camera can cut at a frame above 0 and below {settings.frames}, not at {cut}"
         )
     return fly(scene, settings.frames, cut)
-
-
-def _map_sizes(loop: Loop) -> list[tuple[int, int]]:
-    return [tiling.map_size for tiling in loop.tilings]
 
 
 def _note(settings: Settings, offset: str) -> str:

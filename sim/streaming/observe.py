@@ -7,7 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from minmip.sim.frontend import Quads
-from minmip.sim.golden.coordinates import axis_footprint, coordinate
+from minmip.sim.golden.coordinates import (
+    CLAMP,
+    MIRROR,
+    WRAP,
+    axis_footprint,
+    coordinate,
+    tap_coordinate,
+)
 from minmip.sim.golden.numbers import bits_of
 from minmip.sim.streaming.tiling import TileTable, Tiling
 from minmip.sim.streaming.unit import Rows
@@ -17,8 +24,7 @@ __all__ = ["JUMP", "absent_tiles", "blur_of", "count_jumps", "hard_clamp"]
 JUMP = 0.5
 """Levels: a jump is a larger difference between neighbouring pixels of one triangle."""
 
-TAP_SHIFT = 5
-ADDRESS_CODES = {"wrap": 0, "mirror": 1, "clamp": 2}
+ADDRESS_CODES = {"wrap": WRAP, "mirror": MIRROR, "clamp": CLAMP}
 
 
 def absent_tiles(
@@ -83,8 +89,9 @@ def hard_clamp(quads: Quads, maps: Sequence[np.ndarray], tilings: Sequence[Tilin
 
 def _footprint(position: np.ndarray, size: int, mode: int):
     count = len(position)
-    modes, no = np.full(count, mode), np.zeros(count, bool)
-    tap = coordinate(bits_of(np.ascontiguousarray(position)), modes) << TAP_SHIFT
+    modes, no, none = np.full(count, mode), np.zeros(count, bool), np.zeros(count, np.int64)
+    fixed = coordinate(bits_of(np.ascontiguousarray(position)), modes)
+    tap = tap_coordinate(fixed, none, 0, none)
     return axis_footprint(tap, np.full(count, size), modes, ~no, no)
 
 

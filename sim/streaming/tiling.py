@@ -9,12 +9,11 @@ import numpy as np
 
 from minmip.sim.frontend import Texture
 from minmip.sim.frontend.scene import TILE_SIZE
+from minmip.sim.summary import BYTES_PER_TEXEL
 from minmip.sim.tiles import cells_of_tiles, packed_tiles
 
-__all__ = ["BYTES_PER_TEXEL", "Level", "TileTable", "Tiling", "cut_region", "tile_textures"]
+__all__ = ["Level", "TileTable", "Tiling", "cut_region", "tile_textures"]
 
-BYTES_PER_TEXEL = 4
-"""Textures count as RGBA8, whatever their file holds (`frontend.scene`)."""
 MIPS = 16
 
 
