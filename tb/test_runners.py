@@ -202,16 +202,16 @@ def test_waves_show_every_handshake(tmp_path):
     assert waves.beats("o", "code")[:-1] == answered
     # What a stage gives, the next one takes in that clock.
     for giver, taker in itertools.pairwise(STAGES):
-        beats = waves.beats(f"{giver}.o")
-        assert beats == waves.beats(f"{taker}.i"), (giver, taker)
+        beats = waves.beats(f"{giver}__o")
+        assert beats == waves.beats(f"{taker}__i"), (giver, taker)
         assert len(beats) >= 41, giver
     for stage in ("combine", "addresses", "retire", "buffer", "store"):
-        assert waves.beats(f"{stage}.i"), stage
-    assert len(waves.beats("lookup_footprint.i")) == result.counters["tap_beats"]
-    assert waves.beats("retire.o_words") == waves.beats("buffer.i")
-    assert waves.beats("buffer.o") == waves.beats("store.i")
-    assert "taps.o.payload.lane[0].mip" in waves.names
-    others = {name for name in waves.names if not STREAM_NAME.match(name) and "." in name}
+        assert waves.beats(f"{stage}__i"), stage
+    assert len(waves.beats("lookup_footprint__i")) == result.counters["tap_beats"]
+    assert waves.beats("retire__o_words") == waves.beats("buffer__i")
+    assert waves.beats("buffer__o") == waves.beats("store__i")
+    assert "taps__o__payload.lane[0].mip" in waves.names
+    others = {name for name in waves.names if not STREAM_NAME.fullmatch(name) and "." in name}
     assert all(name.startswith(("i_", "o_")) for name in others), others
 
 

@@ -16,7 +16,7 @@ class Waves:
     Attributes
     ----------
     names : set of str
-        Such as "taps.i.valid"; the scopes TOP and of the unit are left out.
+        Such as "taps__i__valid"; the scopes TOP and of the unit are left out.
     clocks : list of int
         What the file covers.
     """
@@ -59,12 +59,11 @@ class Waves:
     def beats(self, stream: str, field: str = "") -> list[tuple[int, int]]:
         """Clock and payload, or a field of it, of each transfer of a stream.
 
-        Streams are called "taps.i"; those of the unit itself "i".
+        Streams are called "taps__i"; those of the unit itself "i".
         """
-        part = f"{stream}{'.' if '.' in stream else '__'}"
-        payload = f"{part}payload" + (f".{field}" if field else "")
+        payload = f"{stream}__payload" + (f".{field}" if field else "")
         return [
             (clock, self.value(payload, clock))
             for clock in self.clocks
-            if self.value(f"{part}valid", clock) and self.value(f"{part}ready", clock)
+            if self.value(f"{stream}__valid", clock) and self.value(f"{stream}__ready", clock)
         ]

@@ -31,8 +31,8 @@ _VERILATOR = (
     *("-Wno-fatal", "-Wno-WIDTH", "-Wno-CASEOVERLAP", "-Wno-UNOPTFLAT"),
     *("--prefix", "Vtop"),
 )
-STREAM_NAME = re.compile(r"\w+\.[io](_[a-z]+)?\.(valid|ready|payload)")
-"""Signals of a top that waves show beside its ports: part, stream and side, as "taps.i.valid"."""
+STREAM_NAME = re.compile(r"\w+__[io](_[a-z]+)?__(valid|ready|payload)(\.[^$]+)?")
+"""Signals of a top that waves show beside its ports: part, stream, side, as "taps__i__valid"."""
 _WHOLE = 1 << 21
 """Bytes of C++ up to which one translation unit compiles faster than several."""
 _RUNTIME = {
@@ -234,7 +234,7 @@ def _streams_only(source: str) -> str:
     ports = set(re.findall(r"^  (?:input|output) [^;]*?(\w+);\n", top, flags=re.MULTILINE))
 
     def declaration(found: re.Match) -> str:
-        seen = found[1].split(".")[0] in ports or STREAM_NAME.match(found[1])
+        seen = found[1].split(".")[0] in ports or STREAM_NAME.fullmatch(found[1])
         return on + found[0] + off if seen else found[0]
 
     top = re.sub(

@@ -13,7 +13,7 @@ __all__ = ["WatchedUnit"]
 
 
 class WatchedUnit(TextureAddresser):
-    """The unit, with signals such as `taps.i.valid` at its top that nothing reads.
+    """The unit, with signals such as `taps__i__valid` at its top that nothing reads.
 
     In the Verilog of a stage a stream may have the name of another one that is joined to it, or
     that a part inside it has: these names are sure. Parameters as of `TextureAddresser`.
@@ -34,5 +34,5 @@ def _name_streams(m: Module, name: str, block: wiring.Component) -> None:
             sides = getattr(block, member)
             for side in ("valid", "ready", "payload"):
                 value = getattr(sides, side)
-                watched = Signal(value.shape(), name=f"{name}.{member}.{side}")
+                watched = Signal(value.shape(), name=f"{name}__{member}__{side}")
                 m.d.comb += watched.eq(value)
