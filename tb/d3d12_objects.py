@@ -49,6 +49,16 @@ def plain_desc(size, mips=1, layers=1, **fields):
     return desc(size, mips, layers, **fields)
 
 
+def buffer_desc(size, **fields):
+    """Description of a buffer of `size` bytes."""
+    fields = {
+        "Dimension": d3d12.D3D12_RESOURCE_DIMENSION_BUFFER,
+        "Layout": d3d12.D3D12_TEXTURE_LAYOUT_ROW_MAJOR,
+        **fields,
+    }
+    return D3D12_RESOURCE_DESC1(Width=size, **fields)
+
+
 def paired(device, kind, size, region, mips=1, layers=1):
     """Texture and opaque feedback map of that kind."""
     texture = device.create_committed_resource2(desc(size, mips, layers))

@@ -7,6 +7,7 @@ from d3d12_objects import (
     MIN_MIP,
     UAV,
     USED,
+    buffer_desc,
     desc,
     map_desc,
     paired,
@@ -172,7 +173,7 @@ def test_plain_views():
         HEIGHT=49,
         LAST_LEVEL=3,
         MAX_MIP=3,
-        SW_MODE=1,
+        SW_MODE=9,
         TYPE=13,
         DEPTH=5,
     )
@@ -351,6 +352,21 @@ def test_refused_min_mip_maps(description, view, text):
     residency = device.create_committed_resource2(description)
     with pytest.raises(D3D12Error, match=text):
         device.create_min_mip_shader_resource_view_x(texture, None, residency, view)
+
+
+def test_buffers_are_not_viewed():
+    device = Device()
+    buffer = device.create_committed_resource2(buffer_desc(64))
+    texture, feedback = paired(device, MIN_MIP, (64, 64), (4, 4))
+    for create in (
+        lambda: device.create_shader_resource_view(buffer),
+        lambda: device.create_sampler_feedback_unordered_access_view(buffer, feedback),
+        lambda: device.create_sampler_feedback_unordered_access_view(texture, buffer),
+        lambda: device.create_min_mip_shader_resource_view_x(texture, None, buffer),
+        lambda: device.create_min_mip_shader_resource_view_x(buffer, None, buffer),
+    ):
+        with pytest.raises(D3D12Error, match="buffer"):
+            create()
 
 
 def test_null_views():

@@ -58,11 +58,15 @@ from minmip.sim.d3d12 import enums
 from minmip.sim.d3d12.device import Device
 from minmip.sim.d3d12.enums import *  # noqa: F403  (the names are listed in enums.__all__)
 from minmip.sim.d3d12.errors import D3D12Error, D3D12Warning
-from minmip.sim.d3d12.heap import Resource
+from minmip.sim.d3d12.heap import Resource, ResourceHeap
 from minmip.sim.d3d12.samplers import Sampler
 from minmip.sim.d3d12.structures import (
     ALL,
+    D3D12_HEAP_DESC,
     D3D12_MIP_REGION,
+    D3D12_RECT,
+    D3D12_RESOURCE_ALLOCATION_INFO,
+    D3D12_RESOURCE_ALLOCATION_INFO1,
     D3D12_RESOURCE_DESC1,
     D3D12_SAMPLER_DESC,
     D3D12_SHADER_RESOURCE_VIEW_DESC,
@@ -80,11 +84,18 @@ __all__ = [  # noqa: F405
     "D3D12XBOX_SAMPLER_FLAGS",
     "D3D12_COMPARISON_FUNC",
     "D3D12_FILTER",
+    "D3D12_HEAP_DESC",
     "D3D12_MIP_REGION",
+    "D3D12_RECT",
+    "D3D12_RESOLVE_MODE",
+    "D3D12_RESOURCE_ALLOCATION_INFO",
+    "D3D12_RESOURCE_ALLOCATION_INFO1",
     "D3D12_RESOURCE_DESC1",
     "D3D12_RESOURCE_DIMENSION",
     "D3D12_RESOURCE_FLAGS",
+    "D3D12_RESOURCE_STATES",
     "D3D12_SAMPLER_DESC",
+    "D3D12_SAMPLER_FEEDBACK_TIER",
     "D3D12_SHADER_RESOURCE_VIEW_DESC",
     "D3D12_SRV_DIMENSION",
     "D3D12_TEXTURE_ADDRESS_MODE",
@@ -97,6 +108,7 @@ __all__ = [  # noqa: F405
     "D3D12Warning",
     "Device",
     "Resource",
+    "ResourceHeap",
     "Sampler",
     "View",
 ]

@@ -19,7 +19,7 @@ from minmip.sim.d3d12.views import View
 from minmip.sim.golden.descriptor import LINKED_FILTER, LINKED_MIN, LINKED_OR
 from minmip.sim.trace import SAMPLE, SAMPLE_B, SAMPLE_D, SAMPLE_L, SAMPLE_LZ, Result, Trace
 
-__all__ = ["Context", "Lanes"]
+__all__ = ["Context", "Lanes", "check_defined"]
 
 FEEDBACK_TYPES = (LINKED_OR, LINKED_MIN)
 FEEDBACK_MAKER = "create_sampler_feedback_unordered_access_view"
@@ -84,7 +84,7 @@ class Context:
         if feedback is None:
             return
         feedback.map()[:] = NONE_SAMPLED if view.linked_type == LINKED_MIN else 0
-        feedback.initialised = True
+        feedback.defined[:] = True
 
     def write_sampler_feedback(
         self,
@@ -164,8 +164,10 @@ class Context:
         D3D12Error
             Also for a bilinear sampler without ENABLE_MINMIP_FILTER.
         """
-        if self._map_of(view, (LINKED_FILTER,), "create_min_mip_shader_resource_view_x") is None:
+        min_mip = self._map_of(view, (LINKED_FILTER,), "create_min_mip_shader_resource_view_x")
+        if min_mip is None:
             return np.zeros(np.shape(uv)[:2], np.float32)
+        check_defined(min_mip)
         draw = self._draw(SAMPLE_LZ, view, sampler, uv, **lanes)
         if not sampler.fits_min_mip_view:
             raise D3D12Error(
@@ -314,6 +316,12 @@ class Context:
             raise D3D12Error("the resource belongs to another device")
 
 
+def check_defined(resource: Resource) -> None:
+    """Raise D3D12Error for a resource with contents that nobody wrote."""
+    if not resource.defined.all():
+        raise D3D12Error("contents are undefined: a placed resource must be written first")
+
+
 def _check_cleared(resource: Resource) -> None:
-    if not resource.initialised:
+    if not resource.defined.all():
         raise D3D12Error("a feedback map must be cleared before its first use")

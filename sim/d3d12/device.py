@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from minmip.sim import golden
+from minmip.sim.d3d12.allocation import BUFFER_ALIGNMENT, allocation_info, size_and_alignment
 from minmip.sim.d3d12.context import Context
+from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES, D3D12_TEXTURE_LAYOUT
 from minmip.sim.d3d12.errors import D3D12Error
-from minmip.sim.d3d12.heap import Resource
+from minmip.sim.d3d12.heap import UNDEFINED_BYTE, Resource, ResourceHeap
 from minmip.sim.d3d12.resources import MIP_REGION_USED, checked_description
 from minmip.sim.d3d12.samplers import Sampler, sampler
+from minmip.sim.d3d12.states import COMMON, checked_state
 from minmip.sim.d3d12.structures import (
+    D3D12_HEAP_DESC,
+    D3D12_RESOURCE_ALLOCATION_INFO,
+    D3D12_RESOURCE_ALLOCATION_INFO1,
     D3D12_RESOURCE_DESC1,
     D3D12_SAMPLER_DESC,
     D3D12_SHADER_RESOURCE_VIEW_DESC,
@@ -29,6 +38,9 @@ from minmip.sim.golden.descriptor import LINKED_FILTER, LINKED_MIN, LINKED_OR
 from minmip.sim.trace import Result, Trace
 
 __all__ = ["Device"]
+
+LAYOUT_UNKNOWN = D3D12_TEXTURE_LAYOUT.D3D12_TEXTURE_LAYOUT_UNKNOWN
+LARGEST_HEAP_ALIGNMENT = 1 << 22
 
 
 class Device(Context):
@@ -62,14 +74,89 @@ class Device(Context):
         self._xbox = xbox
         self._palette: list[tuple[float, float, float, float]] = []
 
-    def create_committed_resource2(self, desc: D3D12_RESOURCE_DESC1) -> Resource:
-        """Create a texture, a feedback map or a MinMip map.
+    def get_resource_allocation_info2(
+        self, descs: Sequence[D3D12_RESOURCE_DESC1]
+    ) -> tuple[D3D12_RESOURCE_ALLOCATION_INFO, list[D3D12_RESOURCE_ALLOCATION_INFO1]]:
+        """Size and alignment that resources need in a heap, together and each (spec 05).
 
-        Feedback maps and R8_UINT or R8_TYPELESS textures get zeroed memory, in 256B_S unless the
-        layout says LINEAR; of textures in other formats only the description exists.
+        Maps need 256 bytes of alignment, textures that of their layout, buffers 64 KB.
         """
-        check_structure(D3D12_RESOURCE_DESC1, desc)
-        return Resource.commit(checked_description(desc, xbox=self._xbox), self._heap)
+        return allocation_info([self._checked(desc) for desc in descs])
+
+    def create_committed_resource2(
+        self,
+        desc: D3D12_RESOURCE_DESC1,
+        initial_state: D3D12_RESOURCE_STATES = COMMON,
+    ) -> Resource:
+        """Create a texture, a feedback map, a MinMip map or a buffer in memory of its own.
+
+        Buffers, feedback maps and R8_UINT or R8_TYPELESS textures get zeroed memory, these in
+        256B_S unless the layout says LINEAR; of other textures only the description exists.
+        """
+        checked = self._checked(desc)
+        state = checked_state(checked, initial_state)
+        return Resource.create(checked, self._heap, state)
+
+    def create_heap(self, desc: D3D12_HEAP_DESC) -> ResourceHeap:
+        """Take memory for placed resources; its contents are undefined (bytes of 0xCD)."""
+        check_structure(D3D12_HEAP_DESC, desc)
+        alignment = desc.Alignment or BUFFER_ALIGNMENT
+        if alignment not in (BUFFER_ALIGNMENT, LARGEST_HEAP_ALIGNMENT):
+            raise D3D12Error(f"Alignment of a heap must be 0, 64 KB or 4 MB, not {desc.Alignment}")
+        if not desc.SizeInBytes:
+            raise D3D12Error("SizeInBytes of a heap must be at least 1, not 0")
+        address = self._heap.allocate(desc.SizeInBytes, alignment)
+        self._heap.fill(address, desc.SizeInBytes, UNDEFINED_BYTE)
+        return ResourceHeap(
+            desc=replace(desc, Alignment=alignment), address=address, heap=self._heap
+        )
+
+    def create_placed_resource1(
+        self,
+        heap: ResourceHeap,
+        heap_offset: int,
+        desc: D3D12_RESOURCE_DESC1,
+        initial_state: D3D12_RESOURCE_STATES = COMMON,
+    ) -> Resource:
+        """Create a resource in a heap. Its contents are undefined: bytes of 0xCD, never zero.
+
+        Parameters
+        ----------
+        heap : ResourceHeap
+            From `create_heap` of this device.
+        heap_offset : int
+            A multiple of the alignment that `get_resource_allocation_info2` gives, with room for
+            the size behind it.
+        desc : D3D12_RESOURCE_DESC1
+            As for `create_committed_resource2`.
+        initial_state : D3D12_RESOURCE_STATES
+            For the checks of the debug layer.
+        """
+        if not isinstance(heap, ResourceHeap):
+            raise D3D12Error(f"wanted a heap from create_heap, not {type(heap).__name__}")
+        if heap.heap is not self._heap:
+            raise D3D12Error("the heap belongs to another device")
+        if not isinstance(heap_offset, int | np.integer):
+            raise D3D12Error(f"HeapOffset must be a whole number, not {heap_offset!r}")
+        checked = self._checked(desc)
+        state = checked_state(checked, initial_state)
+        size, alignment = size_and_alignment(checked)
+        if alignment > heap.desc.Alignment:
+            raise D3D12Error(
+                f"the resource needs an alignment of {alignment}, the heap has one of "
+                f"{heap.desc.Alignment}"
+            )
+        if heap_offset < 0 or heap_offset % alignment:
+            raise D3D12Error(
+                f"HeapOffset must be a multiple of the resource's alignment {alignment}, "
+                f"not {heap_offset}"
+            )
+        if heap_offset + size > heap.desc.SizeInBytes:
+            raise D3D12Error(
+                f"{size} bytes at HeapOffset {heap_offset} pass the end of the heap's "
+                f"{heap.desc.SizeInBytes} bytes"
+            )
+        return Resource.create(checked, self._heap, state, heap.address + int(heap_offset))
 
     def create_shader_resource_view(
         self, resource: Resource | None, desc: D3D12_SHADER_RESOURCE_VIEW_DESC | None = None
@@ -131,8 +218,7 @@ class Device(Context):
         self._need_xbox("CreateMinMipShaderResourceViewX")
         texture = None
         if target_desc is not None:
-            check_structure(D3D12_RESOURCE_DESC1, target_desc)
-            texture = checked_description(target_desc, xbox=self._xbox)
+            texture = self._checked(target_desc)
         if target is not None:
             self._check_owner(target)
             if texture not in (None, target.desc):
@@ -175,6 +261,13 @@ class Device(Context):
         if made.border_color is not None and not known:
             self._palette.append(made.border_color)
         return made
+
+    def _checked(self, desc: D3D12_RESOURCE_DESC1) -> D3D12_RESOURCE_DESC1:
+        check_structure(D3D12_RESOURCE_DESC1, desc)
+        checked = checked_description(desc, xbox=self._xbox)
+        if checked.Layout != LAYOUT_UNKNOWN and checked.SampleDesc.Count == 1:
+            size_and_alignment(checked)  # refuses swizzle modes that the texture cannot have
+        return checked
 
     def _need_xbox(self, name: str) -> None:
         if not self._xbox:

@@ -7,25 +7,29 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from minmip.sim.d3d12.enums import D3D12_TEXTURE_LAYOUT
+from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.resources import (
     FEEDBACK_FORMATS,
-    MIN_MIP,
-    STORED_FORMATS,
     TEXTURE3D,
+    is_buffer,
+    is_stored,
     mip_size,
+    stored_mips,
     stored_size,
+    swizzle_number,
     texture_axes,
 )
-from minmip.sim.d3d12.structures import D3D12_RESOURCE_DESC1
-from minmip.sim.golden.address import SW_256B_S, SW_LINEAR, MapLayout, map_layout, texel_address
+from minmip.sim.d3d12.structures import D3D12_HEAP_DESC, D3D12_RESOURCE_DESC1
+from minmip.sim.golden.address import MapLayout, map_layout, texel_address
 
-__all__ = ["Heap", "Resource"]
+__all__ = ["UNDEFINED_BYTE", "Heap", "Resource", "ResourceHeap"]
 
 ALIGNMENT = 256
 ADDRESS_BITS = 48
-LAYOUT_LINEAR = D3D12_TEXTURE_LAYOUT.D3D12XBOX_TEXTURE_LAYOUT_SWIZZLE_MODE_LINEAR
+
+UNDEFINED_BYTE = 0xCD
+"""Placed memory holds it until somebody writes: neither cleared kind of map, nor zero."""
 
 
 class Heap:
@@ -75,10 +79,34 @@ class Heap:
         self._used = end
         return address
 
+    def fill(self, address: int, size: int, value: int) -> None:
+        """Set memory that was handed out to one byte value."""
+        start = address - self.base
+        self._bytes[start : start + size] = value
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ResourceHeap:
+    """Memory for placed resources, made by `Device.create_heap`.
+
+    Attributes
+    ----------
+    desc : D3D12_HEAP_DESC
+        The description, with its alignment filled in.
+    address : int
+        GPU byte address.
+    heap : Heap
+        The GPU memory it is part of.
+    """
+
+    desc: D3D12_HEAP_DESC
+    address: int
+    heap: Heap = field(repr=False)
+
 
 @dataclass(eq=False, kw_only=True)
 class Resource:
-    """A texture, feedback map or MinMip map, made by `Device.create_committed_resource2`.
+    """A texture, feedback map, MinMip map or buffer, made by the device's create methods.
 
     Attributes
     ----------
@@ -91,9 +119,15 @@ class Resource:
     mips : int
         Mip levels in memory: 1 for a MinMip feedback map, whatever the description said.
     sw_mode : int
-        Swizzle mode for the descriptor: 0 LINEAR or 1 256B_S.
-    initialised : bool
-        False for an opaque feedback map that was never cleared.
+        Swizzle mode for the descriptor.
+    state : D3D12_RESOURCE_STATES
+        What barriers have made of the initial state.
+    defined : numpy.ndarray
+        bool [subresources]: False while the contents of one are undefined.
+    paired : Resource or None
+        The texture whose feedback the map holds since it was cleared.
+    fresh : bool
+        Whether feedback was written since the map was decoded or cleared.
     heap : Heap
         The memory that holds it.
     """
@@ -103,40 +137,81 @@ class Resource:
     size_in_bytes: int
     mips: int
     sw_mode: int
-    initialised: bool
-    _layout: MapLayout = field(repr=False)
+    state: D3D12_RESOURCE_STATES
+    defined: np.ndarray = field(repr=False)
+    paired: Resource | None = field(default=None, repr=False)
+    fresh: bool = False
+    _layout: MapLayout | None = field(repr=False)
     heap: Heap = field(repr=False)
 
     @classmethod
-    def commit(cls, desc: D3D12_RESOURCE_DESC1, heap: Heap) -> Resource:
-        """Give a checked description its memory (spec 05, 4.1 and 8.1)."""
-        sw_mode = SW_LINEAR if desc.Layout == LAYOUT_LINEAR else SW_256B_S
-        mips = 1 if desc.Format == MIN_MIP else desc.MipLevels
-        size = stored_size(desc)
-        volume = desc.Dimension == TEXTURE3D
-        layout = map_layout(
-            sw_mode=np.array([sw_mode]),
-            base=np.array([0]),
-            size=np.array([size]),
-            mips=np.array([mips]),
-            volume=np.array([volume]),
-        )
+    def create(
+        cls,
+        desc: D3D12_RESOURCE_DESC1,
+        heap: Heap,
+        state: D3D12_RESOURCE_STATES,
+        place: int | None = None,
+    ) -> Resource:
+        """Give a checked description its memory (spec 05, 4.1 and 8.1).
+
+        Parameters
+        ----------
+        desc : D3D12_RESOURCE_DESC1
+            Of a buffer or texture.
+        heap : Heap
+            GPU memory.
+        state : D3D12_RESOURCE_STATES
+            Initial state.
+        place : int, optional
+            GPU address in a `ResourceHeap`, where the contents become undefined; without it the
+            memory is new and zero.
+        """
+        layout, sw_mode, size = None, 0, desc.Width
+        if not is_buffer(desc):
+            sw_mode = swizzle_number(desc)
+            volume = desc.Dimension == TEXTURE3D
+            stored = stored_size(desc)
+            layout = map_layout(
+                sw_mode=np.array([sw_mode]),
+                base=np.array([0]),
+                size=np.array([stored]),
+                mips=np.array([stored_mips(desc)]),
+                volume=np.array([volume]),
+            )
+            slices = stored[2] if volume else desc.DepthOrArraySize
+            size = int(layout.total_bytes(np.array([slices]))[0])
         address = total = 0
-        if desc.Format in STORED_FORMATS and desc.SampleDesc.Count == 1:
-            slices = size[2] if volume else desc.DepthOrArraySize
-            total = int(layout.total_bytes(np.array([slices]))[0])
-            address = heap.allocate(total, desc.Alignment)
-            layout.base[:] = address - heap.base
+        if is_stored(desc):
+            total = size
+            address = heap.allocate(total, desc.Alignment) if place is None else place
+            if place is not None:
+                heap.flush()
+                heap.fill(address, total, UNDEFINED_BYTE)
+            if layout is not None:
+                layout.base[:] = address - heap.base
+        mips = stored_mips(desc)
+        count = mips * (1 if desc.Dimension == TEXTURE3D else desc.DepthOrArraySize)
         return cls(
             desc=desc,
             address=address,
             size_in_bytes=total,
             mips=mips,
             sw_mode=sw_mode,
-            initialised=desc.Format not in FEEDBACK_FORMATS,
+            state=state,
+            defined=np.full(count, place is None and desc.Format not in FEEDBACK_FORMATS),
             _layout=layout,
             heap=heap,
         )
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether it is a feedback map in one of the two opaque formats."""
+        return self.desc.Format in FEEDBACK_FORMATS
+
+    @property
+    def slices(self) -> int:
+        """Array slices; 1 for volumes and buffers."""
+        return len(self.defined) // self.mips
 
     def map(self) -> np.ndarray:
         """Return the resource's bytes as they lie in memory, uint8 [size_in_bytes], after a flush.
@@ -144,9 +219,10 @@ class Resource:
         The array is the memory itself: what the CPU writes, the GPU sees, and the other way round.
         D3D12Error for a resource without memory.
         """
-        if not self.size_in_bytes:
-            raise D3D12Error(f"a {self.desc.Format.name} texture has no memory in this model")
+        self.need_memory()
         self.heap.flush()
+        if not self.is_opaque:
+            self.defined[:] = True  # nobody can tell what the CPU will write
         start = self.address - self.heap.base
         return self.heap.memory[start : start + self.size_in_bytes]
 
@@ -156,7 +232,7 @@ class Resource:
         Returns
         -------
         numpy.ndarray
-            uint8, shape [width], [height, width] or [depth, height, width].
+            uint8, shape [width] (also of a buffer), [height, width] or [depth, height, width].
 
         Raises
         ------
@@ -178,6 +254,7 @@ class Resource:
             )
         self.heap.flush()
         self.heap.memory[addresses] = texels
+        self.defined[subresource] = True
 
     def texels(self, mip: int) -> np.ndarray:
         """Read all slices of a mip as the hardware has them, uint8 [slices, ...], after a flush."""
@@ -185,24 +262,44 @@ class Resource:
         self.heap.flush()
         return self.heap.memory[addresses]
 
+    def put_texels(self, mip: int, layer: int, where: tuple[slice, ...], texels) -> None:
+        """Write part of a subresource of any stored resource, after a flush.
+
+        Parameters
+        ----------
+        mip, layer : int
+            Of the subresource; for volumes and buffers the layer is 0.
+        where : tuple of slice
+            Which texels, last axis x.
+        texels : array
+            uint8, of that shape.
+        """
+        addresses = self._addresses(mip)[layer][where]
+        self.heap.flush()
+        self.heap.memory[addresses] = texels
+
+    def need_memory(self) -> None:
+        """Raise D3D12Error for a resource of which only the descriptor exists."""
+        if not self.size_in_bytes:
+            raise D3D12Error(f"a {self.desc.Format.name} texture has no memory in this model")
+
     def _subresource(self, subresource: int) -> tuple[int, int]:
-        desc = self.desc
-        if desc.Format in FEEDBACK_FORMATS:
+        if self.is_opaque:
             raise D3D12Error("the CPU cannot read or write an opaque feedback map: decode it")
         if not isinstance(subresource, int | np.integer):
             raise D3D12Error(f"subresource must be a whole number, not {subresource!r}")
-        slices = 1 if desc.Dimension == TEXTURE3D else desc.DepthOrArraySize
-        if not 0 <= subresource < self.mips * slices:
+        if not 0 <= subresource < len(self.defined):
             raise D3D12Error(
-                f"subresource must be in 0..{self.mips * slices - 1}, not {subresource}"
+                f"subresource must be in 0..{len(self.defined) - 1}, not {subresource}"
             )
         layer, mip = divmod(subresource, self.mips)
         return mip, layer
 
     def _addresses(self, mip: int) -> np.ndarray:
         """Offsets in the heap of all texels of a mip, int64 [slices, (depth, (height,)) width]."""
-        if not self.size_in_bytes:
-            raise D3D12Error(f"a {self.desc.Format.name} texture has no memory in this model")
+        self.need_memory()
+        if self._layout is None:  # a buffer: one row
+            return np.arange(self.size_in_bytes)[None] + (self.address - self.heap.base)
         width, height, depth = mip_size(stored_size(self.desc), mip)
         volume = self.desc.Dimension == TEXTURE3D
         layers = depth if volume else self.desc.DepthOrArraySize

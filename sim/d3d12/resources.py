@@ -22,12 +22,17 @@ __all__ = [
     "FEEDBACK_FORMATS",
     "MIN_MIP",
     "MIP_REGION_USED",
+    "PLAIN_FORMATS",
     "STORED_FORMATS",
     "checked_description",
     "decoded_size",
+    "is_buffer",
+    "is_stored",
     "mip_size",
     "region_log2",
+    "stored_mips",
     "stored_size",
+    "swizzle_number",
     "texture_axes",
     "texture_size",
 ]
@@ -36,24 +41,58 @@ MIN_MIP = DXGI_FORMAT.DXGI_FORMAT_SAMPLER_FEEDBACK_MIN_MIP_OPAQUE
 MIP_REGION_USED = DXGI_FORMAT.DXGI_FORMAT_SAMPLER_FEEDBACK_MIP_REGION_USED_OPAQUE
 FEEDBACK_FORMATS = frozenset({MIN_MIP, MIP_REGION_USED})
 
-STORED_FORMATS = FEEDBACK_FORMATS | {
-    DXGI_FORMAT.DXGI_FORMAT_R8_UINT,
-    DXGI_FORMAT.DXGI_FORMAT_R8_TYPELESS,
-}
+PLAIN_FORMATS = frozenset({DXGI_FORMAT.DXGI_FORMAT_R8_UINT, DXGI_FORMAT.DXGI_FORMAT_R8_TYPELESS})
+STORED_FORMATS = FEEDBACK_FORMATS | PLAIN_FORMATS
 """Formats whose textures occupy memory; of the others only the descriptor exists."""
 
+BUFFER = D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_BUFFER
 TEXTURE1D = D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_TEXTURE1D
 TEXTURE2D = D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_TEXTURE2D
 TEXTURE3D = D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_TEXTURE3D
 LAYOUT_UNKNOWN = D3D12_TEXTURE_LAYOUT.D3D12_TEXTURE_LAYOUT_UNKNOWN
+LAYOUT_ROW_MAJOR = D3D12_TEXTURE_LAYOUT.D3D12_TEXTURE_LAYOUT_ROW_MAJOR
 UNORDERED_ACCESS = D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
 
 # What the descriptor words can say (spec 01, rule 18).
 LARGEST_SIDE = 16384
 LARGEST_DEPTH = 8192
+LARGEST_BUFFER = 1 << 48
 LARGEST_SCALE_LOG2 = 15
 SMALLEST_PC_REGION = 4
 AXES = ("Width", "Height", "Depth")
+
+# Xbox layouts are 0x100 + the swizzle mode. Where the driver chooses, maps lie in 256B_S (seed
+# 001), other textures in 64KB_S, the mode of 64 KB tiles, which 1D textures have not.
+FIRST_XBOX_LAYOUT = 0x100
+SW_256B_S, SW_64KB_S = 1, 9
+MAP_LAYOUTS = (
+    LAYOUT_UNKNOWN,
+    D3D12_TEXTURE_LAYOUT.D3D12XBOX_TEXTURE_LAYOUT_SWIZZLE_MODE_LINEAR,
+    D3D12_TEXTURE_LAYOUT.D3D12XBOX_TEXTURE_LAYOUT_SWIZZLE_MODE_256B_S,
+)
+
+
+def is_buffer(desc: D3D12_RESOURCE_DESC1) -> bool:
+    """Return whether a description is that of a buffer."""
+    return desc.Dimension == BUFFER
+
+
+def is_stored(desc: D3D12_RESOURCE_DESC1) -> bool:
+    """Return whether the resource occupies memory in this model."""
+    return is_buffer(desc) or (desc.Format in STORED_FORMATS and desc.SampleDesc.Count == 1)
+
+
+def stored_mips(desc: D3D12_RESOURCE_DESC1) -> int:
+    """Mip levels in memory: 1 for MinMip feedback, whatever the description says."""
+    return 1 if desc.Format == MIN_MIP else desc.MipLevels
+
+
+def swizzle_number(desc: D3D12_RESOURCE_DESC1) -> int:
+    """Swizzle mode of a texture: that of its layout, or the driver's choice."""
+    if desc.Layout >= FIRST_XBOX_LAYOUT:
+        return desc.Layout - FIRST_XBOX_LAYOUT
+    narrow = desc.Format in STORED_FORMATS or desc.Dimension == TEXTURE1D
+    return SW_256B_S if narrow else SW_64KB_S
 
 
 def texture_axes(desc: D3D12_RESOURCE_DESC1) -> int:
@@ -112,17 +151,22 @@ def checked_description(desc: D3D12_RESOURCE_DESC1, *, xbox: bool) -> D3D12_RESO
     Returns
     -------
     D3D12_RESOURCE_DESC1
-        The same with `MipLevels` 0 replaced by the length of the whole chain.
+        The same with `MipLevels` 0 of a texture replaced by the length of the whole chain.
 
     Raises
     ------
     D3D12Error
         When a rule of spec 06 "Resources" is broken.
     """
-    if desc.Format == DXGI_FORMAT.DXGI_FORMAT_UNKNOWN:
-        raise D3D12Error("a texture needs a Format, not DXGI_FORMAT_UNKNOWN")
     if desc.Alignment & (desc.Alignment - 1):
         raise D3D12Error(f"Alignment must be 0 or a power of two, not {desc.Alignment}")
+    if is_buffer(desc):
+        _check_buffer(desc)
+        return desc
+    if desc.Format == DXGI_FORMAT.DXGI_FORMAT_UNKNOWN:
+        raise D3D12Error("a texture needs a Format, not DXGI_FORMAT_UNKNOWN")
+    if desc.Layout == LAYOUT_ROW_MAJOR:
+        raise D3D12Error("D3D12_TEXTURE_LAYOUT_ROW_MAJOR is for buffers, not for textures")
     if desc.Layout != LAYOUT_UNKNOWN and not xbox:
         raise D3D12Error(f"layout {desc.Layout.name} needs the Xbox extensions")
     _check_size(desc)
@@ -138,7 +182,29 @@ def checked_description(desc: D3D12_RESOURCE_DESC1, *, xbox: bool) -> D3D12_RESO
         _check_feedback_map(desc, xbox)
     elif desc.SamplerFeedbackMipRegion != D3D12_MIP_REGION():
         raise D3D12Error("SamplerFeedbackMipRegion must be 0 x 0 x 0 outside feedback formats")
+    elif desc.Format in PLAIN_FORMATS and desc.Layout not in MAP_LAYOUTS:
+        raise D3D12Error(
+            f"Layout of a {desc.Format.name} texture must be UNKNOWN, LINEAR or 256B_S, the modes "
+            f"of maps, not {desc.Layout.name}"
+        )
     return replace(desc, MipLevels=desc.MipLevels or chain)
+
+
+def _check_buffer(desc: D3D12_RESOURCE_DESC1) -> None:
+    wanted = {
+        "Height": 1,
+        "DepthOrArraySize": 1,
+        "MipLevels": 1,
+        "Format": DXGI_FORMAT.DXGI_FORMAT_UNKNOWN,
+        "SampleDesc": DXGI_SAMPLE_DESC(),
+        "Layout": LAYOUT_ROW_MAJOR,
+        "SamplerFeedbackMipRegion": D3D12_MIP_REGION(),
+    }
+    for name, value in wanted.items():
+        if getattr(desc, name) != value:
+            raise D3D12Error(f"{name} of a buffer must be {value!r}, not {getattr(desc, name)!r}")
+    if not 1 <= desc.Width <= LARGEST_BUFFER:
+        raise D3D12Error(f"Width of a buffer must be in 1..{LARGEST_BUFFER}, not {desc.Width}")
 
 
 def _check_size(desc: D3D12_RESOURCE_DESC1) -> None:

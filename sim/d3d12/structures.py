@@ -27,7 +27,11 @@ from minmip.sim.d3d12.errors import D3D12Error
 __all__ = [
     "ALL",
     "D3D12XBOX_SAMPLER_DESC",
+    "D3D12_HEAP_DESC",
     "D3D12_MIP_REGION",
+    "D3D12_RECT",
+    "D3D12_RESOURCE_ALLOCATION_INFO",
+    "D3D12_RESOURCE_ALLOCATION_INFO1",
     "D3D12_RESOURCE_DESC1",
     "D3D12_SAMPLER_DESC",
     "D3D12_SHADER_RESOURCE_VIEW_DESC",
@@ -91,6 +95,41 @@ class D3D12_MIP_REGION(_Structure):
 
 
 @dataclass(frozen=True)
+class D3D12_RECT(_Structure):
+    """Texels from left, top up to and without right, bottom."""
+
+    left: int = 0
+    top: int = 0
+    right: int = 0
+    bottom: int = 0
+
+
+@dataclass(frozen=True)
+class D3D12_HEAP_DESC(_Structure):
+    """Memory that resources are placed in. `Alignment` 0 stands for 64 KB."""
+
+    SizeInBytes: int = 0
+    Alignment: int = 0
+
+
+@dataclass(frozen=True)
+class D3D12_RESOURCE_ALLOCATION_INFO(_Structure):
+    """What a heap needs for all resources of a query."""
+
+    SizeInBytes: int = 0
+    Alignment: int = 0
+
+
+@dataclass(frozen=True)
+class D3D12_RESOURCE_ALLOCATION_INFO1(_Structure):
+    """What one resource of a query needs; `Offset` is its place among the others."""
+
+    Offset: int = 0
+    Alignment: int = 0
+    SizeInBytes: int = 0
+
+
+@dataclass(frozen=True)
 class DXGI_SAMPLE_DESC(_Structure):
     """Samples of a texel."""
 
@@ -100,7 +139,7 @@ class DXGI_SAMPLE_DESC(_Structure):
 
 @dataclass(frozen=True)
 class D3D12_RESOURCE_DESC1(_Structure):
-    """A texture, a feedback map or a MinMip map.
+    """A texture, a feedback map, a MinMip map or a buffer.
 
     For a feedback map the sizes and `MipLevels` are those of the paired texture.
     `MipLevels` 0 stands for the whole chain.

@@ -19,6 +19,7 @@ from minmip.sim.d3d12.resources import (
     MIP_REGION_USED,
     TEXTURE3D,
     UNORDERED_ACCESS,
+    is_buffer,
     region_log2,
     texture_axes,
     texture_size,
@@ -79,6 +80,8 @@ class View:
         Whether operations take an array slice.
     last_level : int
         Last mip level, counted from the view's first.
+    target : Resource or None
+        The paired texture of a feedback view.
     """
 
     words: np.ndarray = field(repr=False)
@@ -87,6 +90,7 @@ class View:
     axes: int = 0
     is_array: bool = False
     last_level: int = 0
+    target: Resource | None = None
 
     @property
     def is_null(self) -> bool:
@@ -101,6 +105,7 @@ def null_view(linked_type: int) -> View:
 
 def shader_resource_view(resource: Resource, desc: D3D12_SHADER_RESOURCE_VIEW_DESC) -> View:
     """Describe a plain texture. D3D12Error when format, dimension or range do not fit it."""
+    _check_texture(resource.desc)
     if resource.desc.Format in FEEDBACK_FORMATS:
         raise D3D12Error("an opaque feedback map cannot be a shader resource")
     chosen = viewed_format(resource.desc.Format, desc.Format)
@@ -135,6 +140,8 @@ def feedback_view(
     D3D12Error
         When map and texture do not fit each other, or a view does not fit them.
     """
+    for resource in (target, feedback):
+        _check_texture(resource.desc)
     uav = uav or D3D12_UNORDERED_ACCESS_VIEW_DESC()
     if target.desc.Format in FEEDBACK_FORMATS:
         raise D3D12Error("the targeted resource must be a texture, not a feedback map")
@@ -158,9 +165,9 @@ def feedback_view(
         scales = _plain_map_scales(target.desc, feedback, mips)
     desc = _merged(target_view, uav)
     viewed_format(target.desc.Format, desc.Format)
-    return _view(
-        feedback, target.desc, desc, LINKED_TYPES[kind], _link(LINKED_TYPES[kind], feedback, scales)
-    )
+    linked_type = LINKED_TYPES[kind]
+    link = _link(linked_type, feedback, scales)
+    return replace(_view(feedback, target.desc, desc, linked_type, link), target=target)
 
 
 def min_mip_view(
@@ -174,10 +181,17 @@ def min_mip_view(
         When the map is not R8_UINT with one mip, or its size no power-of-two fraction of the
         texture's, or the view does not fit.
     """
+    for texture in (target, min_mip.desc):
+        _check_texture(texture)
     if desc.Format not in (DXGI_FORMAT.DXGI_FORMAT_UNKNOWN, DXGI_FORMAT.DXGI_FORMAT_R8_UINT):
         raise D3D12Error(f"a MinMip view's Format must be R8_UINT, not {desc.Format.name}")
     scales = _plain_map_scales(target, min_mip, mips=1)
     return _view(min_mip, target, desc, LINKED_FILTER, _link(LINKED_FILTER, min_mip, scales))
+
+
+def _check_texture(desc: D3D12_RESOURCE_DESC1) -> None:
+    if is_buffer(desc):
+        raise D3D12Error("these views are of textures, not of a buffer")
 
 
 def _plain_map_scales(
