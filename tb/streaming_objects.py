@@ -59,6 +59,9 @@ def quads_anywhere(rng, textures, count, stretch=1):
         depth=np.zeros((quads, 4), np.float32),
         texture=texture.astype(np.int32),
         triangle=np.zeros(quads, np.int32),
+        slice=np.zeros(quads, np.int32),
+        front=np.ones(quads, bool),
+        samples=np.ones((quads, 4), np.uint8),
     )
 
 

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from slow_rasteriser import morton, slow_quads
 
-from minmip.sim.frontend import Primitive, Scene, SceneError, Texture, quads, raster, render_quads
+from minmip.sim.frontend import (
+    Primitive,
+    Scene,
+    SceneError,
+    Texture,
+    assembly,
+    raster,
+    render_quads,
+)
 from minmip.sim.frontend.clip import clip_triangles
 from minmip.sim.frontend.depth import DepthBuffer
 from minmip.sim.frontend.scene import NO_TEXTURE
@@ -62,8 +70,8 @@ def fragment_count(vertices, width, height):
     pieces, source = clip_triangles(full, 2 * GUARD / width - 1, 2 * GUARD / height - 1)
     ready = set_up_triangles(pieces, source, np.ones(len(pieces), bool), width, height)
     count = np.zeros((height, width), int)
-    for part in raster.rasterise(ready, width, height):
-        quad, lane = np.nonzero(part.covered)
+    for part in raster.rasterise(ready, (0, 0, width, height)):
+        quad, lane, _ = np.nonzero(part.covered)
         np.add.at(count, (part.y[quad] + lane // 2, part.x[quad] + lane % 2), 1)
     return count
 
@@ -297,7 +305,7 @@ def test_work_in_parts_gives_the_same(monkeypatch):
     parts = [primitive(corners[:100], double_sided=True), primitive(corners[100:], texture=1)]
     whole = render_quads(scene(*parts), 75, 61)
     monkeypatch.setattr(raster, "TILES_AT_ONCE", 7)
-    monkeypatch.setattr(quads, "TRIANGLES_AT_ONCE", 13)
+    monkeypatch.setattr(assembly, "TRIANGLES_AT_ONCE", 13)
     small = render_quads(scene(*parts), 75, 61)
     for name in ("x", "y", "uv", "live_mask", "depth", "texture", "triangle"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(small, name))

@@ -6,7 +6,7 @@ __all__ = ["clip_triangles"]
 
 
 def clip_triangles(
-    vertices: np.ndarray, guard_x: float, guard_y: float
+    vertices: np.ndarray, guard_x: float, guard_y: float, user_planes: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Cut triangles to the depth range and to a guard band, and drop those wholly out of view.
 
@@ -23,6 +23,8 @@ def clip_triangles(
         float64 [N, 3, A], clip space x, y, z, w and then any attributes, all finite.
     guard_x, guard_y : float
         Reach of the guard band in units of w, at least 1.
+    user_planes : int
+        How many of the last attributes are the user's clip distances: cut where they are negative.
 
     Returns
     -------
@@ -31,13 +33,13 @@ def clip_triangles(
     source : ndarray
         int64 [P], the triangle each piece comes from.
     """
-    source = np.flatnonzero(~_all_outside(vertices))
+    source = np.flatnonzero(~_all_outside(vertices, user_planes))
     vertices = vertices[source]
-    crossing = (_distances(vertices, guard_x, guard_y) < 0).any(axis=(0, 2))
+    crossing = (_distances(vertices, guard_x, guard_y, user_planes) < 0).any(axis=(0, 2))
     if crossing.any():
         pieces, pieces_source = vertices[crossing], source[crossing]
-        for plane in range(6):
-            distance = _distances(pieces, guard_x, guard_y)[plane]
+        for plane in range(6 + user_planes):
+            distance = _distances(pieces, guard_x, guard_y, user_planes)[plane]
             pieces, pieces_source = _cut(pieces, pieces_source, distance)
         source = np.concatenate([source[~crossing], pieces_source])
         vertices = np.concatenate([vertices[~crossing], pieces])
@@ -47,16 +49,19 @@ def clip_triangles(
     return vertices[ahead], source[ahead]
 
 
-def _distances(vertices: np.ndarray, guard_x: float, guard_y: float) -> np.ndarray:
-    """Signed distance to each plane, float64 [6, N, 3]; negative is outside."""
+def _distances(
+    vertices: np.ndarray, guard_x: float, guard_y: float, user_planes: int
+) -> np.ndarray:
+    """Signed distance to each plane, float64 [6 + user_planes, N, 3]; negative is outside."""
     x, y, z, w = (vertices[..., axis] for axis in range(4))
     reach_x, reach_y = guard_x * w, guard_y * w
-    return np.stack([z, w - z, reach_x + x, reach_x - x, reach_y + y, reach_y - y])
+    own = (vertices[..., column] for column in range(-user_planes, 0))
+    return np.stack([z, w - z, reach_x + x, reach_x - x, reach_y + y, reach_y - y, *own])
 
 
-def _all_outside(vertices: np.ndarray) -> np.ndarray:
-    """True [N] where all three vertices are beyond one plane of the view volume."""
-    return np.any(np.all(_distances(vertices, 1.0, 1.0) < 0, axis=2), axis=0)
+def _all_outside(vertices: np.ndarray, user_planes: int) -> np.ndarray:
+    """True [N] where all three vertices are beyond one plane of the view volume or the user's."""
+    return np.any(np.all(_distances(vertices, 1.0, 1.0, user_planes) < 0, axis=2), axis=0)
 
 
 def _cut(

@@ -1,15 +1,23 @@
 """From a scene to the quads that the texture unit eats (spec 07)."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 
+from minmip.sim.frontend.assembly import TriangleStates, assemble, triangle_states
 from minmip.sim.frontend.clip import clip_triangles
-from minmip.sim.frontend.depth import DepthBuffer
+from minmip.sim.frontend.depth import TILE, DepthBuffer
+from minmip.sim.frontend.depth_bias import depth_bias
 from minmip.sim.frontend.errors import SceneError
-from minmip.sim.frontend.raster import LANE_X, LANE_Y, Coverage, rasterise
-from minmip.sim.frontend.scene import NO_TEXTURE, Primitive, Scene
+from minmip.sim.frontend.interpolation import (
+    depth_at,
+    depth_slopes,
+    interpolate_uv,
+    nearest_in_tiles,
+)
+from minmip.sim.frontend.raster import LANE_X, LANE_Y, Coverage, at_samples, rasterise
+from minmip.sim.frontend.raster_state import PLAIN, RasterCounters, RasterState
+from minmip.sim.frontend.scene import NO_TEXTURE, Scene
 from minmip.sim.frontend.triangle_setup import GUARD, Triangles, set_up_triangles
 
 __all__ = ["MAX_FRAME_PIXELS", "MAX_FRAME_SIZE", "Quads", "check_frame", "render_quads"]
@@ -18,10 +26,8 @@ MAX_FRAME_SIZE = 16384
 """Largest width and height of a frame, as in Direct3D."""
 
 MAX_FRAME_PIXELS = 1 << 26
-"""Most pixels of a frame: what fits the memory of an ordinary machine (8192 x 8192)."""
-
-TRIANGLES_AT_ONCE = 1 << 16
-"""Triangles that are clipped and set up together: bounds the memory on big meshes."""
+"""Most pixels of a frame: what fits the memory of an ordinary machine (8192 x 8192). With samples
+and slices: most samples."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,16 +41,24 @@ class Quads:
     x, y : ndarray
         int32 [Q], pixel of lane 0, both even.
     uv : ndarray
-        float32 [Q, 4, 2], normalised coordinates at the pixel centres, helper lanes too. Beyond
-        the horizon of a triangle, where there is no right answer, a helper lane may hold anything.
+        float32 [Q, 4, 2], normalised coordinates at the pixel centres (or centroids, see
+        `Primitive`), helper lanes too. Beyond the horizon of a triangle, where there is no right
+        answer, a helper lane may hold anything.
     live_mask : ndarray
-        uint8 [Q], bit i: lane i is covered and passed the depth test. The others are helpers.
+        uint8 [Q], bit i: lane i has a sample that is covered and passed the depth test. The others
+        are helpers.
     depth : ndarray
-        float32 [Q, 4], 0 near to 1 far.
+        float32 [Q, 4], 0 near to 1 far, at the pixel centres.
     texture : ndarray
         int32 [Q], index in `Scene.textures`.
     triangle : ndarray
         int32 [Q], index of the triangle, counted over the primitives of the frame in order.
+    slice : ndarray
+        int32 [Q], slice of the target.
+    front : ndarray
+        bool [Q], the front face is seen.
+    samples : ndarray
+        uint8 [Q, 4], bit s: sample s of the lane's pixel is covered and passed the depth test.
     """
 
     x: np.ndarray
@@ -54,6 +68,9 @@ class Quads:
     depth: np.ndarray
     texture: np.ndarray
     triangle: np.ndarray
+    slice: np.ndarray
+    front: np.ndarray
+    samples: np.ndarray
 
     def __len__(self):
         return len(self.x)
@@ -77,7 +94,15 @@ def check_frame(width: int, height: int, frame: int = 0, frames: int = 1) -> Non
         raise SceneError(f"the frame's number must be in 0..{frames - 1}, not {frame}")
 
 
-def render_quads(scene: Scene, width: int, height: int, frame: int = 0, frames: int = 1) -> Quads:
+def render_quads(
+    scene: Scene,
+    width: int,
+    height: int,
+    frame: int = 0,
+    frames: int = 1,
+    state: RasterState = PLAIN,
+    counters: RasterCounters | None = None,
+) -> Quads:
     """Draw one frame of a scene as quads.
 
     Parameters
@@ -85,9 +110,13 @@ def render_quads(scene: Scene, width: int, height: int, frame: int = 0, frames: 
     scene : Scene
         What to draw.
     width, height : int
-        The frame in pixels, 1..16384 each and at most 2**26 in all.
+        The frame in pixels, 1..16384 each and at most 2**26 in all, samples and slices included.
     frame, frames : int
         Which frame of how many.
+    state : RasterState
+        How it is rasterised.
+    counters : RasterCounters, optional
+        Where the work is counted.
 
     Returns
     -------
@@ -101,93 +130,136 @@ def render_quads(scene: Scene, width: int, height: int, frame: int = 0, frames: 
         If the frame or the scene is not legal; the text says what was wanted and what came.
     """
     check_frame(width, height, frame, frames)
-    primitives = [p for p in scene.frame(frame, frames) if len(p.triangles)]
-    sizes = [len(primitive.triangles) for primitive in primitives]
-    texture = np.repeat(np.array([p.texture for p in primitives], np.int32), sizes)
-    double_sided = np.repeat(np.array([p.double_sided for p in primitives], bool), sizes)
-    guard_x, guard_y = 2 * GUARD / width - 1, 2 * GUARD / height - 1
-    buffer = DepthBuffer(width, height)
-    parts = [_no_quads()]
-    for vertices, start in _assemble(primitives, scene.camera.matrix(width / height, frame)):
-        pieces, source = clip_triangles(vertices, guard_x, guard_y)
-        source += start
-        triangles = set_up_triangles(pieces, source, double_sided[source], width, height)
-        parts.extend(
-            _shade(coverage, triangles, buffer, texture)
-            for coverage in rasterise(triangles, width, height)
+    if width * height * state.samples * state.slices > MAX_FRAME_PIXELS:
+        raise SceneError(
+            f"a frame may have at most {MAX_FRAME_PIXELS} samples, not {width} x {height} pixels "
+            f"x {state.samples} samples x {state.slices} slices"
         )
+    primitives = [p for p in scene.frame(frame, frames) if len(p.triangles)]
+    target = _Target(state, triangle_states(primitives, state.slices), width, height, counters)
+    parts = [_no_quads()]
+    to_clip = scene.camera.matrix(width / height, frame)
+    for corners, source, planes in assemble(primitives, target.states, to_clip):
+        parts.extend(target.draw(corners, source, planes))
     return Quads(
         **{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Quads)}
     )
 
 
-def _assemble(
-    primitives: Sequence[Primitive], to_clip: np.ndarray
-) -> Iterator[tuple[np.ndarray, int]]:
-    """Corners of the triangles, float64 [n, 3, 6], some at a time, and the first triangle's index.
+class _Target:
+    """A frame that is being drawn: its state, depth buffer and counters."""
 
-    The six are clip space x, y, z, w, then u, v.
-    """
-    if not primitives:
-        return
-    # Sums element by element: a matrix product of a library may round the same vertex in two ways,
-    # depending on its place in the array, and open a crack between triangles.
-    x, y, z = np.concatenate([p.positions for p in primitives]).astype(np.float64).T
-    clip = [row[0] * x + row[1] * y + row[2] * z + row[3] for row in to_clip]
-    vertices = np.column_stack([*clip, np.concatenate([p.uv for p in primitives])])
-    offsets = np.cumsum([0, *(len(p.positions) for p in primitives)])
-    triangles = np.concatenate(
-        [p.triangles + offset for p, offset in zip(primitives, offsets[:-1], strict=True)]
-    )
-    for start in range(0, len(triangles), TRIANGLES_AT_ONCE):
-        yield vertices[triangles[start : start + TRIANGLES_AT_ONCE]], start
+    def __init__(
+        self,
+        state: RasterState,
+        states: TriangleStates,
+        width: int,
+        height: int,
+        counters: RasterCounters | None,
+    ):
+        self.state, self.states = state, states
+        self.width, self.height = width, height
+        self.counters = counters or RasterCounters()
+        self.buffer = DepthBuffer(width, height, state.samples, state.slices)
+
+    def draw(self, corners: np.ndarray, source: np.ndarray, planes: int) -> list[Quads]:
+        """Quads of triangles in clip space, see `assemble`."""
+        guard_x, guard_y = 2 * GUARD / self.width - 1, 2 * GUARD / self.height - 1
+        pieces, piece_of = clip_triangles(corners, guard_x, guard_y, planes)
+        source = source[piece_of]
+        margin = int(np.abs(self.state.pattern).max())
+        triangles = set_up_triangles(
+            pieces, source, self.states.double_sided[source], self.width, self.height, margin
+        )
+        bias = depth_bias(
+            triangles.depth, *depth_slopes(triangles), self.states.bias[:, triangles.source]
+        )
+
+        def shown(triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
+            self.counters.tiles += len(triangle)
+            if not self.state.hierarchical_z:
+                return np.ones(len(triangle), bool)
+            nearest = nearest_in_tiles(triangles, triangle, column, row, TILE) + bias[triangle]
+            slice_ = self.states.slice[triangles.source[triangle]]
+            hidden = self.buffer.hides(column, row, slice_, np.clip(nearest, 0, 1))
+            self.counters.hidden_tiles += int(hidden.sum())
+            return ~hidden
+
+        window = self.state.window(self.width, self.height)
+        return [
+            self._shade(coverage, triangles, bias)
+            for coverage in rasterise(triangles, window, self.state.pattern, shown)
+        ]
+
+    def _shade(self, coverage: Coverage, triangles: Triangles, bias: np.ndarray) -> Quads:
+        """Depth test and texture coordinates of quads; those with no live lane are dropped."""
+        triangle = coverage.triangle
+        source = triangles.source[triangle]
+        edges = at_samples(coverage.edges, triangles, triangle, self.state.pattern)
+        passed = coverage.covered
+        if self.state.early_z:
+            depth = depth_at(edges.astype(np.float64), triangles, triangle)
+            passed = self._test(coverage, source, _limited(depth, bias[triangle]))
+        self.counters.samples += int(coverage.covered.sum())
+        self.counters.passed_samples += int(passed.sum())
+
+        kept = np.flatnonzero(passed.any(axis=(1, 2)) & (self.states.texture[source] != NO_TEXTURE))
+        triangle, source, passed = triangle[kept], source[kept], passed[kept]
+        centre = coverage.edges[:, kept]
+        depth = depth_at(centre.astype(np.float64), triangles, triangle)
+        if self.state.samples > 1:
+            away = _moved_to_centroid(
+                centre, triangles.threshold[:, triangle], coverage.covered[kept]
+            )
+            away &= self.states.centroid[source][:, None]
+            first = coverage.covered[kept].argmax(axis=2)
+            at_first = np.take_along_axis(edges[:, kept], first[None, ..., None], axis=3)[..., 0]
+            centre = np.where(away, at_first, centre)
+        uv = interpolate_uv(
+            centre.astype(np.float64),
+            triangles,
+            triangle,
+            self.states.constant[source],
+            self.states.linear[source],
+        )
+        return Quads(
+            x=coverage.x[kept].astype(np.int32),
+            y=coverage.y[kept].astype(np.int32),
+            uv=uv,
+            live_mask=np.packbits(passed.any(axis=2), axis=1, bitorder="little")[:, 0],
+            depth=_limited(depth, bias[triangle]),
+            texture=self.states.texture[source],
+            triangle=source.astype(np.int32),
+            slice=self.states.slice[source],
+            front=triangles.front[triangle],
+            samples=np.packbits(passed, axis=2, bitorder="little")[..., 0],
+        )
+
+    def _test(self, coverage: Coverage, source: np.ndarray, depth: np.ndarray) -> np.ndarray:
+        """Covered samples that pass the depth test, bool [Q, 4, S]; depth is float32 of it."""
+        quad, lane, sample = np.nonzero(coverage.covered)
+        x, y = coverage.x[quad] + LANE_X[lane], coverage.y[quad] + LANE_Y[lane]
+        slice_ = self.states.slice[source[quad]].astype(np.int64)
+        won = self.buffer.test(x, y, depth[quad, lane, sample], sample, slice_)
+        passed = np.zeros_like(coverage.covered)
+        passed[quad[won], lane[won], sample[won]] = True
+        if self.state.hierarchical_z:
+            self.buffer.update_tiles(x[won], y[won], slice_[won])
+        return passed
 
 
-def _shade(
-    coverage: Coverage, triangles: Triangles, buffer: DepthBuffer, texture: np.ndarray
-) -> Quads:
-    """Depth test and texture coordinates of covered quads; quads with no live lane are dropped."""
-    triangle = coverage.triangle
-    # Barycentric coordinates from exact edge functions: inside a triangle all are positive and
-    # nothing cancels, so the texture coordinates are good to a few units of float64.
-    edges = coverage.edges.astype(np.float64)
-    depth = _weighted(edges, triangles.depth[:, triangle]) / triangles.area[triangle][:, None]
-    depth = np.clip(depth, 0, 1).astype(np.float32)
-
-    quad, lane = np.nonzero(coverage.covered)
-    passed = buffer.test(
-        coverage.x[quad] + LANE_X[lane], coverage.y[quad] + LANE_Y[lane], depth[quad, lane]
-    )
-    live = np.zeros_like(coverage.covered)
-    live[quad[passed], lane[passed]] = True
-    sampled = texture[triangles.source[triangle]] != NO_TEXTURE
-    kept = np.flatnonzero(live.any(axis=1) & sampled)
-    triangle = triangle[kept]
-
-    edges = edges[:, kept] * triangles.inverse_w[:, triangle, None]
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        scale = edges[0] + edges[1] + edges[2]
-        uv = [_weighted(edges, triangles.uv[:, axis, triangle]) / scale for axis in range(2)]
-        uv = np.stack(uv, axis=-1).astype(np.float32)
-    source = triangles.source[triangle]
-    return Quads(
-        x=coverage.x[kept].astype(np.int32),
-        y=coverage.y[kept].astype(np.int32),
-        uv=uv,
-        live_mask=np.packbits(live[kept], axis=1, bitorder="little")[:, 0],
-        depth=depth[kept],
-        texture=texture[source],
-        triangle=source.astype(np.int32),
-    )
+def _limited(depth: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """Depth as the buffer holds it: float64 [Q, ...] and bias [Q] to float32."""
+    depth = depth + bias.reshape(-1, *[1] * (depth.ndim - 1))
+    return np.clip(depth, 0, 1).astype(np.float32)
 
 
-def _weighted(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Sum over the three vertices: weights [3, Q, 4] times values [3, Q]."""
-    return (
-        weights[0] * values[0][:, None]
-        + weights[1] * values[1][:, None]
-        + weights[2] * values[2][:, None]
-    )
+def _moved_to_centroid(
+    centre: np.ndarray, threshold: np.ndarray, covered: np.ndarray
+) -> np.ndarray:
+    """True [Q, 4] for covered lanes whose centre lies outside the triangle."""
+    outside = (centre < threshold[..., None]).any(axis=0)
+    return np.logical_and(covered.any(axis=2), outside)
 
 
 def _no_quads() -> Quads:
@@ -200,4 +272,7 @@ def _no_quads() -> Quads:
         depth=np.zeros((0, 4), np.float32),
         texture=np.zeros(0, np.int32),
         triangle=np.zeros(0, np.int32),
+        slice=np.zeros(0, np.int32),
+        front=np.zeros(0, bool),
+        samples=np.zeros((0, 4), np.uint8),
     )

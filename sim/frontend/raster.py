@@ -5,14 +5,15 @@ pixel tiles row by row, inside a tile quads in Z order. Lanes of a quad: 0 top l
 2 bottom left, 3 bottom right.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from minmip.sim.frontend.raster_state import PATTERNS, Window
 from minmip.sim.frontend.triangle_setup import SUBPIXEL, Triangles
 
-__all__ = ["LANE_X", "LANE_Y", "Coverage", "rasterise"]
+__all__ = ["LANE_X", "LANE_Y", "Coverage", "at_samples", "rasterise"]
 
 LANE_X = np.array([0, 1, 0, 1])
 LANE_Y = np.array([0, 0, 1, 1])
@@ -28,7 +29,7 @@ TILES_AT_ONCE = 1 << 13
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """Quads with at least one covered pixel, in order.
+    """Quads with at least one covered sample, in order.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ class Coverage:
     x, y : ndarray
         int64 [Q], pixel of lane 0, both even.
     covered : ndarray
-        bool [Q, 4]: the lane's pixel is in the frame, its centre in the triangle.
+        bool [Q, 4, S]: the lane's pixel is in the window, its sample in the triangle.
     edges : ndarray
         int64 [3, Q, 4]: edge functions at the centre of each lane's pixel.
     """
@@ -49,35 +50,63 @@ class Coverage:
     edges: np.ndarray
 
 
-def rasterise(triangles: Triangles, width: int, height: int) -> Iterator[Coverage]:
+def rasterise(
+    triangles: Triangles,
+    window: Window,
+    pattern: np.ndarray = PATTERNS[1],
+    shown: Callable[..., np.ndarray] | None = None,
+) -> Iterator[Coverage]:
     """Find what each triangle covers, a bounded number of quads at a time.
 
     Parameters
     ----------
     triangles : Triangles
-        From `set_up_triangles`, for the same frame.
-    width, height : int
-        The frame in pixels; pixels beyond it are never covered.
+        From `set_up_triangles`.
+    window : Window
+        Left, top, right, bottom; pixels beyond it are never covered.
+    pattern : ndarray
+        int64 [S, 2], the samples of a pixel, see `PATTERNS`.
+    shown : callable, optional
+        Given triangle, column and row, int64 [n], of tiles that may be covered: bool [n], False
+        where the triangle need not be looked at.
     """
-    first_tile = triangles.first >> 3
-    tiles = (triangles.last >> 3) - first_tile + 1
+    left, top, right, bottom = window
+    first = np.maximum(triangles.first, [[left], [top]])
+    last = np.minimum(triangles.last, [[right - 1], [bottom - 1]])
+    triangles = replace(triangles, first=first, last=last)
+    margin = int(np.abs(pattern).max())
+    first_tile = first >> 3
+    tiles = ((last >> 3) - first_tile + 1) * (first <= last).all(axis=0)
     ends = np.cumsum(tiles[0] * tiles[1])
     total = int(ends[-1]) if ends.size else 0
-    for start in range(0, total, TILES_AT_ONCE):
-        index = np.arange(start, min(start + TILES_AT_ONCE, total))
+    step = max(1, TILES_AT_ONCE // len(pattern))
+    for start in range(0, total, step):
+        index = np.arange(start, min(start + step, total))
         triangle = np.searchsorted(ends, index, side="right")
         columns = tiles[0, triangle]
         row, column = np.divmod(index - (ends - tiles[0] * tiles[1])[triangle], columns)
         column += first_tile[0, triangle]
         row += first_tile[1, triangle]
-        touched = _may_cover(triangles, triangle, column * 8, row * 8, 8)
-        yield _cover_tiles(
-            triangles, triangle[touched], column[touched], row[touched], width, height
-        )
+        touched = _may_cover(triangles, triangle, column * 8, row * 8, 8, margin)
+        triangle, column, row = triangle[touched], column[touched], row[touched]
+        if shown is not None:
+            seen = shown(triangle, column, row)
+            triangle, column, row = triangle[seen], column[seen], row[seen]
+        yield _cover_tiles(triangles, triangle, column, row, window, pattern)
 
 
-def _cover_tiles(triangles, triangle, column, row, width, height) -> Coverage:
+def at_samples(
+    edges: np.ndarray, triangles: Triangles, triangle: np.ndarray, pattern: np.ndarray
+) -> np.ndarray:
+    """Edge functions at the samples, int64 [3, Q, 4, S], from those at the pixels' centres."""
+    across = triangles.a[:, triangle, None] * pattern[:, 0]
+    down = triangles.b[:, triangle, None] * pattern[:, 1]
+    return edges[..., None] + (across + down)[:, :, None]
+
+
+def _cover_tiles(triangles, triangle, column, row, window, pattern) -> Coverage:
     """Coverage of pairs of triangle and tile, in order."""
+    left, top, right, bottom = window
     x = (column[:, None] * 8 + TILE_QUAD_X * 2).ravel()
     y = (row[:, None] * 8 + TILE_QUAD_Y * 2).ravel()
     triangle = np.repeat(triangle, QUADS_PER_TILE)
@@ -89,17 +118,20 @@ def _cover_tiles(triangles, triangle, column, row, width, height) -> Coverage:
         & (y <= triangles.last[1, triangle])
     )
     x, y, triangle = x[in_box], y[in_box], triangle[in_box]
-    touched = _may_cover(triangles, triangle, x, y, 2)
+    touched = _may_cover(triangles, triangle, x, y, 2, int(np.abs(pattern).max()))
     x, y, triangle = x[touched], y[touched], triangle[touched]
 
-    covered = (x[:, None] + LANE_X < width) & (y[:, None] + LANE_Y < height)
-    edges = np.empty((3, *covered.shape), np.int64)
+    lane_x, lane_y = x[:, None] + LANE_X, y[:, None] + LANE_Y
+    in_window = (lane_x >= left) & (lane_x < right) & (lane_y >= top) & (lane_y < bottom)
+    edges = np.empty((3, len(x), 4), np.int64)
     for edge in range(3):
         a, b = triangles.a[edge, triangle], triangles.b[edge, triangle]
         corner = _edge_at_centre(triangles, edge, triangle, x, y)
         edges[edge] = corner[:, None] + SUBPIXEL * (a[:, None] * LANE_X + b[:, None] * LANE_Y)
-        covered &= edges[edge] >= triangles.threshold[edge, triangle][:, None]
-    kept = covered.any(axis=1)
+    inside = at_samples(edges, triangles, triangle, pattern)
+    inside = (inside >= triangles.threshold[:, triangle, None, None]).all(axis=0)
+    covered = inside & in_window[..., None]
+    kept = covered.any(axis=(1, 2))
     return Coverage(
         triangle=triangle[kept], x=x[kept], y=y[kept], covered=covered[kept], edges=edges[:, kept]
     )
@@ -114,13 +146,13 @@ def _edge_at_centre(triangles, edge, triangle, x, y) -> np.ndarray:
     )
 
 
-def _may_cover(triangles, triangle, x, y, size) -> np.ndarray:
+def _may_cover(triangles, triangle, x, y, size, margin) -> np.ndarray:
     """False [n] where a square of `size` pixels from x, y is wholly outside one edge."""
     inside = np.ones(len(triangle), bool)
     reach = (size - 1) * SUBPIXEL
     for edge in range(3):
         a, b = triangles.a[edge, triangle], triangles.b[edge, triangle]
         best = _edge_at_centre(triangles, edge, triangle, x, y)
-        best += reach * (np.maximum(a, 0) + np.maximum(b, 0))
+        best += reach * (np.maximum(a, 0) + np.maximum(b, 0)) + margin * (np.abs(a) + np.abs(b))
         inside &= best >= triangles.threshold[edge, triangle]
     return inside

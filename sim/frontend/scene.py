@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from minmip.sim.frontend.camera import AnyCamera
+from minmip.sim.frontend.depth_bias import NO_BIAS, DepthBias
 from minmip.sim.frontend.errors import SceneError
 
 __all__ = [
+    "INTERPOLATIONS",
     "MAX_TEXTURE_SIZE",
     "NO_TEXTURE",
     "TILE_SIZE",
@@ -29,6 +31,12 @@ TILE_SIZE = 128
 
 WRAP_MODES = ("wrap", "mirror", "clamp")
 """Address modes that a scene may ask for: glTF's REPEAT, MIRRORED_REPEAT and CLAMP_TO_EDGE."""
+
+INTERPOLATIONS = ("constant", "linear", "perspective")
+"""How texture coordinates go from the vertices to the pixels."""
+
+MAX_DISTANCES = 8
+"""Most clip and cull distances of a primitive, as in Direct3D."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +115,19 @@ class Primitive:
         Index in `Scene.textures`, or `NO_TEXTURE`.
     double_sided : bool
         Back faces are drawn too.
+    interpolation : str
+        One of `INTERPOLATIONS`, for the texture coordinates. "constant" takes those of a triangle's
+        first vertex, "linear" goes straight across the frame, "perspective" across the triangle.
+    centroid : bool
+        With several samples a pixel: a lane whose centre lies outside takes its coordinates at the
+        first sample that the triangle covers.
+    slice : int or ndarray
+        Slice of the target, one for all or int [N] by triangle.
+    depth_bias : DepthBias
+        Added to the depth of every triangle.
+    clip_distances, cull_distances : ndarray, optional
+        float32 [V, n], finite, 8 in all at most. A triangle is cut where a clip distance is
+        negative; it is dropped if a cull distance is negative at all its vertices.
     """
 
     positions: np.ndarray
@@ -114,6 +135,12 @@ class Primitive:
     triangles: np.ndarray
     texture: int
     double_sided: bool = False
+    interpolation: str = "perspective"
+    centroid: bool = False
+    slice: int | np.ndarray = 0
+    depth_bias: DepthBias = NO_BIAS
+    clip_distances: np.ndarray | None = None
+    cull_distances: np.ndarray | None = None
 
     def __post_init__(self):
         vertices = len(self.positions)
@@ -136,6 +163,37 @@ class Primitive:
             raise SceneError(
                 f"vertex indices must be in 0..{vertices - 1}, "
                 f"not {self.triangles.min()}..{self.triangles.max()}"
+            )
+        if self.interpolation not in INTERPOLATIONS:
+            raise SceneError(
+                f"interpolation must be one of {', '.join(INTERPOLATIONS)}, "
+                f"not {self.interpolation!r}"
+            )
+        slices = np.asarray(self.slice)
+        if slices.dtype.kind not in "iu" or slices.shape not in ((), (len(self.triangles),)):
+            raise SceneError(
+                f"slice must be an integer or {len(self.triangles)} of them, "
+                f"not {slices.dtype} {list(slices.shape)}"
+            )
+        self._check_distances(vertices)
+
+    def _check_distances(self, vertices: int) -> None:
+        """Raise SceneError if clip or cull distances are not legal."""
+        total = 0
+        for what in ("clip_distances", "cull_distances"):
+            array = getattr(self, what)
+            if array is None:
+                continue
+            if array.dtype != np.float32 or array.ndim != 2 or len(array) != vertices:
+                raise SceneError(
+                    f"{what} must be float32 [{vertices}, n], not {array.dtype} {list(array.shape)}"
+                )
+            if not np.isfinite(array).all():
+                raise SceneError(f"{what} must be finite numbers, but some are NaN or infinite")
+            total += array.shape[1]
+        if total > MAX_DISTANCES:
+            raise SceneError(
+                f"a primitive may have {MAX_DISTANCES} clip and cull distances, not {total}"
             )
 
 

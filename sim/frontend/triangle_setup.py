@@ -29,13 +29,15 @@ class Triangles:
     area : ndarray
         int64 [P], twice the area, positive.
     first, last : ndarray
-        int64 [2, P], box of the pixels whose centres may be covered: x, then y.
+        int64 [2, P], box of the pixels whose samples may be covered: x, then y.
     depth : ndarray
         float64 [3, P], z / w of the vertices.
     inverse_w : ndarray
         float64 [3, P], 1 / w.
     uv : ndarray
         float64 [3, 2, P].
+    front : ndarray
+        bool [P], the front face is seen.
     source : ndarray
         int64 [P], index of the triangle that this one is (a piece of).
     """
@@ -50,24 +52,33 @@ class Triangles:
     depth: np.ndarray
     inverse_w: np.ndarray
     uv: np.ndarray
+    front: np.ndarray
     source: np.ndarray
 
 
 def set_up_triangles(
-    vertices: np.ndarray, source: np.ndarray, double_sided: np.ndarray, width: int, height: int
+    vertices: np.ndarray,
+    source: np.ndarray,
+    double_sided: np.ndarray,
+    width: int,
+    height: int,
+    margin: int = 0,
 ) -> Triangles:
-    """Bring clipped triangles into the frame; drop those that face away or cover no pixel centre.
+    """Bring clipped triangles into the frame; drop those that face away or cover no sample.
 
     Parameters
     ----------
     vertices : ndarray
-        float64 [N, 3, 6]: clip space x, y, z, w (w > 0, inside the guard band), u, v.
+        float64 [N, 3, A]: clip space x, y, z, w (w > 0, inside the guard band), u, v, and what
+        else there may be.
     source : ndarray
         int64 [N], carried along.
     double_sided : ndarray
         bool [N]: keep the triangle whichever way it faces. A front face is counter-clockwise.
     width, height : int
         The frame in pixels. Pixel centres are at half pixels, y goes down.
+    margin : int
+        How far samples lie from the pixel's centre along x or y at most, in 1/256 pixel.
     """
     x, y, z, w = np.moveaxis(vertices[..., :4], (0, 1), (2, 1))
     inverse_w = 1 / w
@@ -76,8 +87,10 @@ def set_up_triangles(
 
     # y points down, so counter-clockwise triangles have a negative area here.
     area = (x[1] - x[0]) * (y[2] - y[0]) - (y[1] - y[0]) * (x[2] - x[0])
-    first = np.stack([_centre_from(x.min(axis=0)), _centre_from(y.min(axis=0))])
-    last = np.stack([_centre_to(x.max(axis=0), width), _centre_to(y.max(axis=0), height)])
+    low_x, low_y = x.min(axis=0) - margin, y.min(axis=0) - margin
+    high_x, high_y = x.max(axis=0) + margin, y.max(axis=0) + margin
+    first = np.stack([_centre_from(low_x), _centre_from(low_y)])
+    last = np.stack([_centre_to(high_x, width), _centre_to(high_y, height)])
     kept = np.flatnonzero(((area < 0) | (double_sided & (area > 0))) & (first <= last).all(axis=0))
     corner = np.where(area[kept] < 0, np.array([[0], [2], [1]]), np.array([[0], [1], [2]]))
 
@@ -95,7 +108,8 @@ def set_up_triangles(
         last=last[:, kept],
         depth=z[corner, kept] * inverse_w[corner, kept],
         inverse_w=inverse_w[corner, kept],
-        uv=np.moveaxis(vertices[kept[None], corner, 4:], 2, 1),
+        uv=np.moveaxis(vertices[kept[None], corner, 4:6], 2, 1),
+        front=area[kept] < 0,
         source=source[kept],
     )
 

@@ -1,0 +1,101 @@
+"""State of the rasteriser: what holds for a whole frame (spec 07 "RS")."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from minmip.sim.frontend.errors import SceneError
+
+__all__ = ["PATTERNS", "PLAIN", "RasterCounters", "RasterState", "Window"]
+
+PATTERNS = {
+    1: np.array([[0, 0]]),
+    2: np.array([[4, 4], [-4, -4]]) * 16,
+    4: np.array([[-2, -6], [6, -2], [-6, 2], [2, 6]]) * 16,
+    8: np.array([[1, -3], [-1, 3], [5, 1], [-3, -5], [-5, 5], [-7, -1], [3, 7], [7, -7]]) * 16,
+}
+"""Sample places by sample count: Direct3D's standard patterns, x and y from the pixel's centre in
+1/256 pixel, y down, int64 [S, 2]."""
+
+Window = tuple[int, int, int, int]
+"""Left, top, right, bottom in pixels; right and bottom are the first outside."""
+
+MAX_SLICES = 2048
+"""Most slices of a frame: what an array of Direct3D may have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RasterState:
+    """How a frame is rasterised.
+
+    Parameters
+    ----------
+    scissor : tuple of int, optional
+        Left, top, right, bottom in pixels: only pixels from left to right - 1 and top to
+        bottom - 1 are drawn. What lies beyond the frame is cut; none draws the whole frame.
+    samples : int
+        Samples of a pixel: 1, 2, 4 or 8, in Direct3D's standard patterns.
+    slices : int
+        Slices of the target, each with a depth of its own; `Primitive.slice` chooses one.
+    early_z : bool
+        The depth test comes before the shader: hidden pixels sample nothing. Otherwise it comes
+        after, and every covered pixel samples.
+    hierarchical_z : bool
+        Drop 8x8 tiles that lie wholly behind what is there, before their pixels are looked at.
+        The picture is the same; it only saves work. Needs `early_z`.
+    """
+
+    scissor: Window | None = None
+    samples: int = 1
+    slices: int = 1
+    early_z: bool = True
+    hierarchical_z: bool = False
+
+    def __post_init__(self):
+        if self.samples not in PATTERNS:
+            raise SceneError(f"samples must be 1, 2, 4 or 8, not {self.samples}")
+        if not 1 <= self.slices <= MAX_SLICES:
+            raise SceneError(f"slices must be in 1..{MAX_SLICES}, not {self.slices}")
+        if self.hierarchical_z and not self.early_z:
+            raise SceneError("hierarchical_z needs early_z, but early_z is off")
+        if self.scissor is not None:
+            left, top, right, bottom = self.scissor
+            if not (0 <= left <= right and 0 <= top <= bottom):
+                raise SceneError(
+                    "a scissor must have 0 <= left <= right and 0 <= top <= bottom, "
+                    f"not {(left, top, right, bottom)}"
+                )
+
+    @property
+    def pattern(self) -> np.ndarray:
+        """Places of the samples, see `PATTERNS`."""
+        return PATTERNS[self.samples]
+
+    def window(self, width: int, height: int) -> Window:
+        """Pixels that may be drawn in a frame of this size."""
+        if self.scissor is None:
+            return 0, 0, width, height
+        left, top, right, bottom = self.scissor
+        return left, top, min(right, width), min(bottom, height)
+
+
+PLAIN = RasterState()
+"""One sample, one slice, early z, no scissor."""
+
+
+@dataclass(kw_only=True)
+class RasterCounters:
+    """Work that a frame took; a frame adds to what is there.
+
+    Parameters
+    ----------
+    tiles, hidden_tiles : int
+        Pairs of triangle and 8x8 tile that it may cover, and those that hierarchical z dropped.
+    samples, passed_samples : int
+        Samples that were covered and looked at, and those that passed the depth test.
+    """
+
+    tiles: int = 0
+    hidden_tiles: int = 0
+    samples: int = 0
+    passed_samples: int = 0
