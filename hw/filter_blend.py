@@ -8,7 +8,7 @@ from minmip.hw.filter_ramp import ONE_LOG2, WEIGHT_BITS
 from minmip.hw.lib.delay import delay
 from minmip.hw.vendor.parts import Multiplier
 
-__all__ = ["LINE_BITS", "PLANE_BITS", "VOLUME_BITS", "DepthBlend", "PlaneBlend", "larger"]
+__all__ = ["LINE_BITS", "PLANE_BITS", "VOLUME_BITS", "Blend", "DepthBlend", "PlaneBlend", "larger"]
 
 LINE_BITS = 8 + ONE_LOG2
 PLANE_BITS = LINE_BITS + ONE_LOG2
@@ -21,6 +21,72 @@ PRODUCT_BITS = 18
 def larger(a, b):
     """Return the larger of two bytes, by the sign of their difference."""
     return Mux((a - b)[-1], b, a)
+
+
+class Blend(wiring.Component):
+    """Between two numbers by a weight, exact: `start * 512 + step * near`.
+
+    One number per clock.
+
+    Parameters
+    ----------
+    bits : int
+        Of the numbers, up to 36.
+
+    Attributes
+    ----------
+    latency : int
+        4, or 5 when the step is too wide for one multiplier.
+
+    Members
+    -------
+    start : In(bits)
+    step : In(bits)
+        From the start to the end, which has `bits` too.
+    near : In(WEIGHT_BITS)
+        Weight of the end, 0 to 512.
+    o : Out(bits + 9)
+    """
+
+    start: Signal
+    step: Signal
+    near: Signal
+    o: Signal
+
+    def __init__(self, bits: int):
+        if not 1 <= bits <= 2 * PRODUCT_BITS:
+            raise ValueError(f"bits must be in 1..{2 * PRODUCT_BITS}, not {bits}")
+        self.bits = bits
+        self.latency = 4 if bits <= PRODUCT_BITS else 5
+        super().__init__(
+            {
+                "start": In(bits),
+                "step": In(bits),
+                "near": In(WEIGHT_BITS),
+                "o": Out(bits + ONE_LOG2),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        products = []
+        for low in range(0, self.bits, PRODUCT_BITS):
+            limb = self.step[low : low + PRODUCT_BITS]
+            m.submodules[f"limb{low}"] = product = Multiplier(
+                unsigned(WEIGHT_BITS), unsigned(len(limb))
+            )
+            m.d.comb += [product.a.eq(self.near), product.b.eq(limb)]
+            products.append(product.p)
+        if len(products) == 2:
+            low, high = products
+            whole = Cat(low[:PRODUCT_BITS], high + low[PRODUCT_BITS:])
+            products = [delay(m, whole, 1, name="product")]
+
+        # The lowest 9 bits take no part in the sum, and the end has no more bits than the start.
+        start = delay(m, self.start, self.latency - 1, name="start")
+        whole = (start + products[0][ONE_LOG2:])[: self.bits]
+        m.d.sync += self.o.eq(Cat(products[0][:ONE_LOG2], whole))
+        return m
 
 
 class PlaneBlend(wiring.Component):
@@ -63,26 +129,25 @@ class PlaneBlend(wiring.Component):
         ]
         starts = [delay(m, own_q1, 2, name="own_1"), delay(m, along_q2, 1, name="along_2")]
 
-        # Clocks 4 to 7: both rows. A line is at most 255 * 512.
-        weight = delay(m, self.near[0], 3, name="weight0")
-        lines = []
+        # Clocks 4 to 7: both rows.
+        lines, near = [], delay(m, self.near[0], 3, name="near_x")
         for n, (start, step) in enumerate(zip(starts, steps, strict=True)):
-            m.submodules[f"line{n}"] = product = Multiplier(unsigned(WEIGHT_BITS), unsigned(8))
-            m.d.comb += [product.a.eq(weight), product.b.eq(step)]
-            start = delay(m, start, product.latency, name=f"start{n}")
-            lines.append(delay(m, _sum(start, product.p, LINE_BITS), 1, name=f"line{n}"))
+            m.submodules[f"line{n}"] = line = Blend(8)
+            m.d.comb += [
+                line.start.eq(start),
+                line.step.eq(step),
+                line.near.eq(near),
+            ]
+            lines.append(line.o)
 
-        # Clock 8: the step from row to row; both corners of the second are the larger ones.
-        step_q8 = delay(m, (lines[1] - lines[0])[:LINE_BITS], 1, name="step")
-
-        # Clocks 9 to 12.
-        m.submodules.plane = product = Multiplier(unsigned(WEIGHT_BITS), unsigned(LINE_BITS))
+        # Clocks 8 to 12: from row to row; both corners of the second are the larger ones.
+        m.submodules.plane = plane = Blend(LINE_BITS)
         m.d.comb += [
-            product.a.eq(delay(m, self.near[1], 8, name="weight1")),
-            product.b.eq(step_q8),
+            plane.start.eq(delay(m, lines[0], 1, name="start")),
+            plane.step.eq(delay(m, (lines[1] - lines[0])[:LINE_BITS], 1, name="step")),
+            plane.near.eq(delay(m, self.near[1], 8, name="near_y")),
+            self.o.eq(plane.o),
         ]
-        line = delay(m, lines[0], 1 + product.latency, name="line")
-        m.d.sync += self.o.eq(_sum(line, product.p, PLANE_BITS))
         return m
 
 
@@ -90,11 +155,6 @@ class DepthBlend(wiring.Component):
     """Two planes of a volume and a weight to one value, exact.
 
     One plane per clock, latency 6. The first plane of a lane is kept until its second one comes.
-
-    Attributes
-    ----------
-    kept : Signal
-        That plane, which proofs look at.
 
     Members
     -------
@@ -118,37 +178,19 @@ class DepthBlend(wiring.Component):
 
     latency = 6
 
-    def __init__(self):
-        self.kept = Signal(PLANE_BITS, reset_less=True)
-        super().__init__()
-
     def elaborate(self, platform):
         m = Module()
-        kept = self.kept
+        kept = Signal(PLANE_BITS, reset_less=True)
         with m.If(self.first):
             m.d.sync += kept.eq(self.plane)
 
-        # Clock 1.
-        start_q1 = delay(m, Mux(self.second, kept, self.plane), 1, name="start")
-        step_q1 = delay(m, (self.plane - kept)[:PLANE_BITS], 1, name="step")
-        weight_q1 = delay(m, Mux(self.second, self.near, 0), 1, name="weight")
-
-        # Clocks 2 to 5: the step is too wide for one multiplier.
-        products = []
-        for n, limb in enumerate((step_q1[:PRODUCT_BITS], step_q1[PRODUCT_BITS:])):
-            m.submodules[f"limb{n}"] = product = Multiplier(unsigned(WEIGHT_BITS), limb.shape())
-            m.d.comb += [product.a.eq(weight_q1), product.b.eq(limb)]
-            products.append(product)
-        low, high = products[0].p, products[1].p
-        product_q5 = Signal(VOLUME_BITS, reset_less=True)  # a step times 1 at the most
-        m.d.sync += product_q5.eq(Cat(low[:PRODUCT_BITS], high + low[PRODUCT_BITS:]))
-
-        # Clock 6.
-        start_q5 = delay(m, start_q1, products[0].latency + 1, name="start_1")
-        m.d.sync += self.o.eq(_sum(start_q5, product_q5, VOLUME_BITS))
+        # Clock 1: the step; then from depth to depth.
+        start = Mux(self.second, kept, self.plane)
+        m.submodules.blend = blend = Blend(PLANE_BITS)
+        m.d.comb += [
+            blend.start.eq(delay(m, start, 1, name="start")),
+            blend.step.eq(delay(m, (self.plane - kept)[:PLANE_BITS], 1, name="step")),
+            blend.near.eq(delay(m, Mux(self.second, self.near, 0), 1, name="near")),
+            self.o.eq(blend.o),
+        ]
         return m
-
-
-def _sum(start, product, bits):
-    """Add a product to `start * 512`: the lowest 9 bits take no part in the sum."""
-    return Cat(product[:ONE_LOG2], (start + product[ONE_LOG2:])[: bits - ONE_LOG2])

@@ -9,6 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from filter_bench import BASE, PAIRS, FilterBench, load, random_bytes, random_quads
+from formal_filter_unit import proofs
+from kit.formal import run_proof
 from kit.mutants import planted
 from kit.stream import simulate
 from kit.vlib import LONG, VerilatedBlock
@@ -53,6 +55,10 @@ class Simulated:
 def changed(requests, **fields):
     """Requests with other fields of the kernel."""
     return requests | {"kernel": requests["kernel"] | fields}
+
+
+def named(name):
+    return next(mutant for mutant in MUTANTS if mutant.name == name)
 
 
 def ramp_of(requests, **fields):
@@ -156,6 +162,22 @@ def test_law(verilated, law):
 @pytest.mark.parametrize("law", LAWS)
 def test_law_can_fail(law):
     check, name = LAWS[law]
-    mutant = next(mutant for mutant in MUTANTS if mutant.name == name)
-    with planted(mutant), pytest.raises(AssertionError, match=r"than|centre|slope|offset|jump"):
+    with (
+        planted(named(name)),
+        pytest.raises(AssertionError, match=r"than|centre|slope|offset|jump"),
+    ):
         check(Simulated())
+
+
+@pytest.mark.parametrize(
+    ("proof", "name"),
+    [
+        ("ramp", "ramp_without_end"),
+        ("border_x", "no_diagonal"),
+        ("bounds26", "limbs_apart"),
+    ],
+)
+def test_proof_can_fail(proof, name):
+    with planted(named(name)):
+        outcome = run_proof(next(found for found in proofs() if found.name == proof))
+    assert outcome.status == "FAIL", outcome.log

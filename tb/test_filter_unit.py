@@ -4,6 +4,7 @@
 MINMIP_LONG=1 sends 10^6 lanes of each build; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -16,9 +17,12 @@ from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
 from mutants.filter_unit import MUTANTS
 
 from minmip.hw.config import PRESETS
+from minmip.hw.filter_blend import Blend
 from minmip.sim.runners.verilator import Traffic
 
-CONFIGS = PRESETS | {
+CONFIGS = {
+    "small": PRESETS["small"],
+    "full": PRESETS["full"],
     "short words": replace(PRESETS["default"], word_bytes=4, memory_latency=1),
     "long words": replace(PRESETS["full"], word_bytes=32, memory_latency=3, memory_bytes=1 << 12),
 }
@@ -131,6 +135,11 @@ def simulated(traffic="full", count=100):
         traffic=traffic,
         ports={"base": BASE},
     )
+
+
+def test_widths_that_no_blend_has():
+    with pytest.raises(ValueError, match=re.escape("bits must be in 1..36, not 37")):
+        Blend(37)
 
 
 def test_pysim():

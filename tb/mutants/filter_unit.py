@@ -81,6 +81,13 @@ MUTANTS = [
         "the blend begins at the first depth",
     ),
     Mutant(
+        "limbs_apart",
+        "filter_blend",
+        "high + low[PRODUCT_BITS:]",
+        "high",
+        "a wide product is the sum of both limbs",
+    ),
+    Mutant(
         "ties_up",
         "filter_lane",
         "half_q1 & (below_q1 | whole_q1[0])",
