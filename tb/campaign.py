@@ -33,8 +33,8 @@ def hostile(seed: int) -> tuple[int, int, bool]:
 
 
 def random(preset: str, seed: int) -> tuple[int, int, bool]:
-    """As `hostile`, for random quads, every third run without stalls."""
-    mode = [*TRAFFIC, "long stalls"][seed // len(KINDS) % (len(TRAFFIC) + 1)]
+    """As `hostile`, for random quads: every kind with every way of stalling in turn."""
+    mode = list(TRAFFIC)[seed // len(KINDS) % len(TRAFFIC)]
     kind = KINDS[seed % len(KINDS)]
     run = send(PRESETS[preset], 1000 + seed, RANDOM_QUADS, kind, traffic=mode)
     clocks = int(run.output_stamps["o"][-1] - run.input_stamps["i"][0])
