@@ -4,10 +4,20 @@ Written from the specification, not from sim/frontend: triangles one by one, pix
 takes triangles that need no clipping.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+
+from minmip.sim.frontend.raster_state import PLAIN
+
+SAMPLES = {  # Direct3D's standard patterns, in 1/16 pixel from the centre
+    1: [(0, 0)],
+    2: [(4, 4), (-4, -4)],
+    4: [(-2, -6), (6, -2), (-6, 2), (2, 6)],
+    8: [(1, -3), (-1, 3), (5, 1), (-3, -5), (-5, 5), (-7, -1), (3, 7), (7, -7)],
+}
 
 
 @dataclass
@@ -18,7 +28,10 @@ class SlowQuad:
     triangle: int
     texture: int
     uv: list  # 4 pairs of Fraction, None where there is no answer
-    depth: list  # 4 Fractions
+    depth: list  # 4 float32
+    slice: int
+    front: bool
+    samples: list  # 4 masks
 
 
 def morton(x: int, y: int) -> int:
@@ -26,17 +39,18 @@ def morton(x: int, y: int) -> int:
     return sum((x >> i & 1) << 2 * i | (y >> i & 1) << 2 * i + 1 for i in range(4))
 
 
-def slow_quads(primitives, to_clip, width, height) -> list[SlowQuad]:
+def slow_quads(primitives, to_clip, width, height, state=PLAIN) -> list[SlowQuad]:
     """Quads of a frame with a live lane, in hardware order."""
     nearest = {}
     quads = []
     triangle_id = 0
     for primitive in primitives:
-        for corners in primitive.triangles:
+        for index, corners in enumerate(primitive.triangles):
             triangle = Triangle(primitive, corners, to_clip, width, height)
+            triangle.slice = int(np.broadcast_to(primitive.slice, len(primitive.triangles))[index])
             if triangle.visible:
                 for x, y in triangle.quads_in_order(width, height):
-                    quad = triangle.quad(x, y, width, height, nearest)
+                    quad = triangle.quad(x, y, width, height, nearest, state)
                     if quad.live and primitive.texture >= 0:
                         quad.triangle = triangle_id
                         quads.append(quad)
@@ -48,7 +62,7 @@ class Triangle:
     """One triangle with its corners in 1/256 pixel."""
 
     def __init__(self, primitive, corners, to_clip, width, height):
-        self.texture = primitive.texture
+        self.texture, self.primitive = primitive.texture, primitive
         self.points, self.inverse_w, self.z, self.uv = [], [], [], []
         for corner in corners:
             p = [float(value) for value in primitive.positions[corner]]
@@ -70,22 +84,25 @@ class Triangle:
         (ax, ay), (bx, by), (cx, cy) = self.points
         # With y down, positive is clockwise to the eye: a back face.
         self.area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+        self.front = self.area < 0
         self.visible = self.area < 0 or (self.area > 0 and primitive.double_sided)
 
     def quads_in_order(self, width, height):
         """All quads of the frame that could be touched, 8x8 tiles row by row, Z order inside."""
         xs, ys = zip(*self.points, strict=True)
-        columns = range(max(min(xs) // 256, 0) // 8, min(max(xs) // 256, width - 1) // 8 + 1)
-        rows = range(max(min(ys) // 256, 0) // 8, min(max(ys) // 256, height - 1) // 8 + 1)
+        columns = range(
+            max(min(xs) // 256 - 1, 0) // 8, min(max(xs) // 256 + 1, width - 1) // 8 + 1
+        )
+        rows = range(max(min(ys) // 256 - 1, 0) // 8, min(max(ys) // 256 + 1, height - 1) // 8 + 1)
         inside = sorted(((x, y) for x in range(4) for y in range(4)), key=lambda q: morton(*q))
         for row in rows:
             for column in columns:
                 for x, y in inside:
                     yield column * 8 + x * 2, row * 8 + y * 2
 
-    def barycentric(self, px, py):
-        """Barycentric coordinates of a pixel's centre in the frame, exact."""
-        x, y = px * 256 + 128, py * 256 + 128
+    def barycentric(self, px, py, sample=(0, 0)):
+        """Barycentric coordinates of a pixel's centre or sample in the frame, exact."""
+        x, y = px * 256 + 128 + sample[0] * 16, py * 256 + 128 + sample[1] * 16
         (ax, ay), (bx, by), (cx, cy) = self.points
         b = Fraction((x - ax) * (cy - ay) - (y - ay) * (cx - ax), self.area)
         c = Fraction((bx - ax) * (y - ay) - (by - ay) * (x - ax), self.area)
@@ -109,30 +126,65 @@ class Triangle:
                     return False
         return True
 
-    def quad(self, x, y, width, height, nearest):
+    def depth_at(self, weights):
+        """Depth with bias, limited to 0..1, as the buffer holds it."""
+        z = sum(w * z for w, z in zip(weights, self.z, strict=True)) + self.bias()
+        return np.float32(float(min(max(z, 0), 1)))
+
+    def bias(self):
+        """Direct3D's depth bias for a float32 buffer."""
+        numbers = self.primitive.depth_bias
+        most = max(float(np.float32(float(max(self.z)))), 2.0**-126)
+        step = Fraction(2) ** (math.floor(math.log2(most)) - 23)
+        here, right, below = (
+            sum(w * z for w, z in zip(self.barycentric(*pixel), self.z, strict=True))
+            for pixel in ((0, 0), (1, 0), (0, 1))
+        )
+        slope = max(abs(right - here), abs(below - here))
+        bias = numbers.constant * step + Fraction(numbers.slope_scaled) * slope
+        if numbers.clamp > 0:
+            bias = min(bias, Fraction(numbers.clamp))
+        if numbers.clamp < 0:
+            bias = max(bias, Fraction(numbers.clamp))
+        return bias
+
+    def uv_at(self, weights):
+        """Texture coordinates, None where there is no answer."""
+        if self.primitive.interpolation == "constant":
+            return self.uv[0]
+        factors = self.inverse_w if self.primitive.interpolation == "perspective" else [1, 1, 1]
+        scaled = [w * q for w, q in zip(weights, factors, strict=True)]
+        if not sum(scaled):
+            return [None, None]
+        return [
+            sum(w * t[axis] for w, t in zip(scaled, self.uv, strict=True)) / sum(scaled)
+            for axis in range(2)
+        ]
+
+    def quad(self, x, y, width, height, nearest, state):
         """One quad with the depth test done."""
-        live, uv, depth = 0, [], []
+        left, top, right, bottom = state.scissor or (0, 0, width, height)
+        live, uv, depth, samples = 0, [], [], []
         for lane in range(4):
             px, py = x + lane % 2, y + lane // 2
-            weights = self.barycentric(px, py)
-            z = sum(w * z for w, z in zip(weights, self.z, strict=True))
-            z32 = np.float32(float(min(max(z, 0), 1)))
-            depth.append(z32)
-            if px < width and py < height and self.covers(weights):
-                if z32 < nearest.get((px, py), np.float32(1)):
-                    nearest[px, py] = z32
-                    live |= 1 << lane
-            scale = sum(w * q for w, q in zip(weights, self.inverse_w, strict=True))
-            uv.append(
-                [
-                    sum(
-                        w * q * t[axis]
-                        for w, q, t in zip(weights, self.inverse_w, self.uv, strict=True)
-                    )
-                    / scale
-                    if scale
-                    else None
-                    for axis in range(2)
-                ]
-            )
-        return SlowQuad(x, y, live, -1, self.texture, uv, depth)
+            centre = self.barycentric(px, py)
+            depth.append(self.depth_at(centre))
+            in_frame = px < min(width, right) and py < min(height, bottom)
+            covered, passed = [], 0
+            for number, sample in enumerate(SAMPLES[state.samples]):
+                weights = self.barycentric(px, py, sample)
+                if not (in_frame and px >= left and py >= top and self.covers(weights)):
+                    continue
+                covered.append(weights)
+                place = self.slice, px, py, number
+                if not state.early_z:
+                    passed |= 1 << number
+                elif self.depth_at(weights) < nearest.get(place, np.float32(1)):
+                    nearest[place] = self.depth_at(weights)
+                    passed |= 1 << number
+            samples.append(passed)
+            live |= (passed != 0) << lane
+            if self.primitive.centroid and covered and not self.covers(centre):
+                centre = covered[0]
+            uv.append(self.uv_at(centre))
+        return SlowQuad(x, y, live, -1, self.texture, uv, depth, self.slice, self.front, samples)
