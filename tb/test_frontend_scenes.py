@@ -1,5 +1,8 @@
 """The built-in scene, cameras and movement from frame to frame."""
 
+import doctest
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -120,3 +123,10 @@ def test_a_box_of_one_point():
     ndc = seen(BoxCamera(low=point, high=point).matrix(1.0, 0), point)
     np.testing.assert_allclose(ndc[:2], 0, atol=1e-12)
     assert 0 < ndc[2] < 1
+
+
+def test_examples_of_the_page():
+    page = Path(__file__).resolve().parent.parent / "docs" / "front-end.md"
+    found = doctest.testfile(str(page), module_relative=False, verbose=False)
+    assert found.attempted > 30
+    assert not found.failed
