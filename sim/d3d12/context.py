@@ -1,21 +1,38 @@
-"""Everything a command list does: clear, write feedback, read the MinMip filter, decode."""
+"""Draws: clear, write feedback, read the MinMip filter."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minmip.sim.d3d12.decode import NONE_SAMPLED, decoded_mip
-from minmip.sim.d3d12.draws import Draw, floats, join, lane_floats, lane_masks, lane_vectors
+from minmip.sim.d3d12.checking import (
+    check_gradients,
+    check_levels,
+    check_residency,
+    check_texture_operand,
+    warn_of_late_decode,
+    warn_of_lost_feedback,
+)
+from minmip.sim.d3d12.decode import NONE_SAMPLED
+from minmip.sim.d3d12.draws import (
+    Draw,
+    floats,
+    join,
+    lane_floats,
+    lane_masks,
+    lane_vectors,
+)
+from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES, D3D12_SAMPLER_FEEDBACK_TIER
 from minmip.sim.d3d12.errors import D3D12Error, D3D12Warning
 from minmip.sim.d3d12.heap import Heap, Resource
-from minmip.sim.d3d12.resources import FEEDBACK_FORMATS, MIN_MIP
 from minmip.sim.d3d12.samplers import LARGEST_BIAS, SMALLEST_BIAS, Sampler
-from minmip.sim.d3d12.views import View
+from minmip.sim.d3d12.states import SHADER_RESOURCE, UNORDERED_ACCESS, check_use
+from minmip.sim.d3d12.tiers import TIER_0_9, check_tier_0_9_sampler
+from minmip.sim.d3d12.views import View, view_field
 from minmip.sim.golden.descriptor import LINKED_FILTER, LINKED_MIN, LINKED_OR
 from minmip.sim.trace import SAMPLE, SAMPLE_B, SAMPLE_D, SAMPLE_L, SAMPLE_LZ, Result, Trace
 
@@ -36,11 +53,14 @@ class Lanes(TypedDict, total=False):
         Bit i = lane i is executed.
     helper_mask : int [Q] or one number, default 0
         Bit i = lane i is a helper: it feeds the gradients of its quad and writes nothing.
+    texture : View or Resource or None, default None
+        The SampledTexture operand. The hardware ignores it; the debug layer looks at it.
     """
 
     array_slice: ArrayLike
     exec_mask: ArrayLike
     helper_mask: ArrayLike
+    texture: View | Resource | None
 
 
 class Context:
@@ -61,11 +81,27 @@ class Context:
         GPU memory, see `Heap`.
     backend : callable
         Runs a Trace and returns a Result.
+    xbox, debug : bool
+        Whether the Xbox extensions and the debug layer are there.
+    tier : D3D12_SAMPLER_FEEDBACK_TIER
+        TIER_0_9 refuses what only TIER_1_0 allows.
     """
 
-    def __init__(self, heap_base: int, heap_size: int, backend: Callable[[Trace], Result]):
+    def __init__(
+        self,
+        heap_base: int,
+        heap_size: int,
+        backend: Callable[[Trace], Result],
+        *,
+        xbox: bool,
+        debug: bool,
+        tier: D3D12_SAMPLER_FEEDBACK_TIER,
+    ):
         self._heap = Heap(heap_base, heap_size, self.execute)
         self._backend = backend
+        self._xbox = xbox
+        self._debug = debug
+        self._tier = tier
         self._draws: list[Draw] = []
 
     @property
@@ -83,8 +119,14 @@ class Context:
         feedback = self._map_of(view, FEEDBACK_TYPES, FEEDBACK_MAKER)
         if feedback is None:
             return
-        feedback.map()[:] = NONE_SAMPLED if view.linked_type == LINKED_MIN else 0
+        self._use(feedback, UNORDERED_ACCESS, "a clear")
+        cleared = NONE_SAMPLED if view.linked_type == LINKED_MIN else 0
+        self._heap.flush()
+        if self._debug:
+            warn_of_lost_feedback(feedback)
+        feedback.map()[:] = cleared
         feedback.defined[:] = True
+        feedback.paired, feedback.unread, feedback.stale = None, False, False
 
     def write_sampler_feedback(
         self,
@@ -168,42 +210,20 @@ class Context:
         if min_mip is None:
             return np.zeros(np.shape(uv)[:2], np.float32)
         check_defined(min_mip)
+        self._use(min_mip, SHADER_RESOURCE, "a MinMip sample")
         draw = self._draw(SAMPLE_LZ, view, sampler, uv, **lanes)
         if not sampler.fits_min_mip_view:
             raise D3D12Error(
                 "a bilinear sampler for a MinMip view needs "
-                "D3D12XBOX_SAMPLER_FLAG_ENABLE_MINMIP_FILTER"
+                "D3D12XBOX_SAMPLER_FLAG_ENABLE_MINMIP_FILTER: do not read the map with the "
+                "texture's own sampler"
             )
+        if self._debug:
+            check_residency(min_mip, view_field(view, "LAST_LEVEL"))
         self._draws.append(draw)
         everything = self._run(self._backend).filtered
         filtered = everything[len(everything) - len(draw) :]
         return filtered.astype(np.float32) / np.float32(256)
-
-    def decode_sampler_feedback(self, feedback: Resource, *, raw: bool = False) -> Any:
-        """Decode a whole opaque feedback map, after all earlier draws.
-
-        Parameters
-        ----------
-        feedback : Resource
-            A feedback map of either kind that has been cleared.
-        raw : bool
-            Return the bytes as they are (the Xbox R8_TYPELESS form): U5.3 levels, flags.
-
-        Returns
-        -------
-        numpy.ndarray or list of numpy.ndarray
-            uint8 [(slices,) (depth,) (height,) width], slices only for more than one. MinMip: one
-            array of mip levels, 0xFF where nothing was sampled. MipRegionUsed: a list with one
-            array for each mip of the paired texture, 0xFF used and 0 not used. Sizes are
-            ceil(paired / region), halved per mip; where the hardware rounds down and has no texel
-            (paired sizes that are no multiple of the region), the last ones hold 0xFF or 0.
-        """
-        if not isinstance(feedback, Resource) or feedback.desc.Format not in FEEDBACK_FORMATS:
-            raise D3D12Error("only an opaque feedback map can be decoded")
-        self._check_owner(feedback)
-        _check_cleared(feedback)
-        mips = [decoded_mip(feedback, mip, raw) for mip in range(feedback.mips)]
-        return mips[0] if feedback.desc.Format == MIN_MIP else mips
 
     def build_trace(self) -> Trace:
         """Return the draws recorded since the last `execute` as a trace, memory included."""
@@ -249,6 +269,12 @@ class Context:
         if feedback is None:
             return
         _check_cleared(feedback)
+        self._use(feedback, UNORDERED_ACCESS, "a feedback write")
+        if feedback.paired not in (None, view.target):
+            raise D3D12Error(
+                "the map holds feedback of another texture: one map serves one texture between "
+                "two clears"
+            )
         draw = self._draw(opcode, view, sampler, uv, **lanes, **operands)
         if draw.clamp is not None and (draw.clamp > view.last_level).any():
             warnings.warn(
@@ -256,6 +282,7 @@ class Context:
                 D3D12Warning,
                 stacklevel=3,
             )
+        feedback.paired, feedback.unread, feedback.stale = view.target, True, False
         self._draws.append(draw)
 
     def _draw(
@@ -272,6 +299,7 @@ class Context:
         lod: ArrayLike | None = None,
         ddx: ArrayLike | None = None,
         ddy: ArrayLike | None = None,
+        texture: View | Resource | None = None,
     ) -> Draw:
         """Check the operands of a draw against its view, which is not NULL."""
         if not isinstance(sampler, Sampler):
@@ -287,7 +315,7 @@ class Context:
         quads = len(uvw)
         given = opcode == SAMPLE_D
         lod_name = {SAMPLE_B: "bias", SAMPLE_L: "level"}.get(opcode)
-        return Draw(
+        draw = Draw(
             t_sharp=view.words,
             s_sharp=sampler.words,
             opcode=opcode,
@@ -300,6 +328,27 @@ class Context:
             lod=lane_floats(lod_name, lod, quads) if lod_name else None,
             clamp=None if clamp is None else lane_floats("clamp", clamp, quads),
         )
+        if self._tier == TIER_0_9 and view.linked_type in FEEDBACK_TYPES:
+            check_tier_0_9_sampler(sampler, view.axes)
+        if self._debug:
+            check_texture_operand(view, texture, xbox=self._xbox)
+            check_levels(lod_name or "lod", draw.lod)
+            check_levels("clamp", draw.clamp)
+            if opcode in (SAMPLE, SAMPLE_B):
+                check_gradients(uvw, draw.exec_mask != 0)
+        return draw
+
+    def _use(self, resource: Resource, state: D3D12_RESOURCE_STATES, what: str) -> None:
+        """Check the state of a resource, in the debug layer."""
+        if self._debug:
+            check_use(resource, state, what)
+
+    def _check_decodable(self, feedback: Resource, subresources: list[int]) -> None:
+        """Check that (some subresources of) a map hold feedback; a late decode is said."""
+        if not feedback.defined[subresources].all():
+            raise D3D12Error("a feedback map must be cleared before its first use")
+        if self._debug:
+            warn_of_late_decode(feedback)
 
     def _map_of(self, view: View, linked_types: tuple[int, ...], maker: str) -> Resource | None:
         """Check the kind of a view; returns its map, None for a NULL view."""

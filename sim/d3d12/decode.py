@@ -5,13 +5,20 @@ import numpy as np
 from minmip.sim.d3d12.heap import Resource
 from minmip.sim.d3d12.resources import MIN_MIP, decoded_size, mip_size, texture_axes
 
-__all__ = ["NONE_SAMPLED", "decoded_mip"]
+__all__ = ["NONE_SAMPLED", "decoded_mip", "decoded_texels", "encoded"]
 
 NONE_SAMPLED = 0xFF
 """A MinMip texel of a region that nothing sampled; it is no mip level."""
+LEVELS = 32
 
 
 def decoded_mip(feedback: Resource, mip: int, raw: bool) -> np.ndarray:
+    """As `decoded_texels`, with slices only for more than one."""
+    decoded = decoded_texels(feedback, mip, raw)
+    return decoded[0] if len(decoded) == 1 else decoded
+
+
+def decoded_texels(feedback: Resource, mip: int, raw: bool) -> np.ndarray:
     """Decode one mip of all slices, spread to the size of the decoded texture.
 
     Parameters
@@ -26,8 +33,8 @@ def decoded_mip(feedback: Resource, mip: int, raw: bool) -> np.ndarray:
     Returns
     -------
     numpy.ndarray
-        uint8 [(slices,) (depth,) (height,) width], slices only for more than one. Texels that the
-        hardware has not hold 0xFF (MinMip) or 0 (MipRegionUsed).
+        uint8 [slices, (depth,) (height,) width]. Texels that the hardware has not hold 0xFF
+        (MinMip) or 0 (MipRegionUsed).
     """
     desc = feedback.desc
     min_mip = desc.Format == MIN_MIP
@@ -41,4 +48,14 @@ def decoded_mip(feedback: Resource, mip: int, raw: bool) -> np.ndarray:
     size = mip_size(decoded_size(desc), mip)[: texture_axes(desc)]
     decoded = np.full((len(stored), *reversed(size)), NONE_SAMPLED if min_mip else 0, np.uint8)
     decoded[tuple(slice(n) for n in stored.shape)] = values
-    return decoded[0] if len(decoded) == 1 else decoded
+    return decoded
+
+
+def encoded(values: np.ndarray, min_mip: bool) -> np.ndarray:
+    """Turn decoded values into bytes of a map: U5.3 levels, or flags.
+
+    MinMip levels that a byte cannot hold, 32 and above, count as 0xFF.
+    """
+    if min_mip:
+        return np.where(values < LEVELS, values << 3, NONE_SAMPLED).astype(np.uint8)
+    return (values != 0).astype(np.uint8)

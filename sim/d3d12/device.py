@@ -9,8 +9,12 @@ import numpy as np
 
 from minmip.sim import golden
 from minmip.sim.d3d12.allocation import BUFFER_ALIGNMENT, allocation_info, size_and_alignment
-from minmip.sim.d3d12.context import Context
-from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES, D3D12_TEXTURE_LAYOUT
+from minmip.sim.d3d12.commands import CommandList
+from minmip.sim.d3d12.enums import (
+    D3D12_RESOURCE_STATES,
+    D3D12_SAMPLER_FEEDBACK_TIER,
+    D3D12_TEXTURE_LAYOUT,
+)
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.heap import UNDEFINED_BYTE, Resource, ResourceHeap
 from minmip.sim.d3d12.resources import MIP_REGION_USED, checked_description
@@ -27,6 +31,7 @@ from minmip.sim.d3d12.structures import (
     D3D12XBOX_SAMPLER_DESC,
     check_structure,
 )
+from minmip.sim.d3d12.tiers import TIER_0_9, TIER_1_0, check_tier_0_9_view, checked_tier
 from minmip.sim.d3d12.views import (
     View,
     feedback_view,
@@ -43,7 +48,7 @@ LAYOUT_UNKNOWN = D3D12_TEXTURE_LAYOUT.D3D12_TEXTURE_LAYOUT_UNKNOWN
 LARGEST_HEAP_ALIGNMENT = 1 << 22
 
 
-class Device(Context):
+class Device(CommandList):
     """A model of ID3D12Device8 with the Xbox extensions and of its one command list.
 
     Every method that takes a description raises D3D12Error, with the rule that was broken, when it
@@ -60,6 +65,12 @@ class Device(Context):
         Bytes of GPU memory for maps; only what is used is really taken.
     backend : callable
         Runs a Trace and returns a Result; the golden model by default.
+    debug : bool
+        Whether the debug layer looks at resource states and at what users trip over: undefined
+        use is refused, a hazard is a D3D12Warning.
+    tier : D3D12_SAMPLER_FEEDBACK_TIER
+        What `sampler_feedback_tier` answers. TIER_0_9 refuses feedback with address modes other
+        than WRAP and CLAMP and for parts of a texture; the hardware is TIER_1_0.
     """
 
     def __init__(
@@ -69,10 +80,18 @@ class Device(Context):
         memory_base: int = 1 << 32,
         memory_size: int = 1 << 28,
         backend: Callable[[Trace], Result] = golden.run,
+        debug: bool = False,
+        tier: D3D12_SAMPLER_FEEDBACK_TIER = TIER_1_0,
     ):
-        super().__init__(memory_base, memory_size, backend)
-        self._xbox = xbox
+        super().__init__(
+            memory_base, memory_size, backend, xbox=xbox, debug=debug, tier=checked_tier(tier)
+        )
         self._palette: list[tuple[float, float, float, float]] = []
+
+    @property
+    def sampler_feedback_tier(self) -> D3D12_SAMPLER_FEEDBACK_TIER:
+        """The tier that CheckFeatureSupport reports."""
+        return self._tier
 
     def get_resource_allocation_info2(
         self, descs: Sequence[D3D12_RESOURCE_DESC1]
@@ -250,7 +269,10 @@ class Device(Context):
             return null_view(LINKED_OR if used else LINKED_MIN)
         if desc is not None:
             check_structure(D3D12_UNORDERED_ACCESS_VIEW_DESC, desc)
-        return feedback_view(target, feedback, desc, _view_desc(target_view))
+        view = feedback_view(target, feedback, desc, _view_desc(target_view))
+        if self._tier == TIER_0_9:
+            check_tier_0_9_view(view)
+        return view
 
     def _sampler(self, desc: D3D12_SAMPLER_DESC) -> Sampler:
         """Build a sampler; a border colour that needs the palette gets an entry there."""

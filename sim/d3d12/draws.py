@@ -10,7 +10,7 @@ from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.descriptor_words import S_WORDS, T_WORDS
 from minmip.sim.trace import FLAG_CLAMP, SAMPLE_B, SAMPLE_D, SAMPLE_L, Trace
 
-__all__ = ["Draw", "floats", "join", "lane_floats", "lane_masks", "lane_vectors"]
+__all__ = ["Draw", "floats", "join", "lane_floats", "lane_masks", "lane_vectors", "whole_numbers"]
 
 LANES = 4
 
@@ -137,6 +137,15 @@ def floats(name: str, values) -> np.ndarray:
         raise D3D12Error(f"{name} must be numbers, not {type(values).__name__}")
     with np.errstate(over="ignore"):  # beyond float32 is infinity, as on the GPU
         return array.astype(np.float32)
+
+
+def whole_numbers(name: str, values, axes: int | None = None) -> np.ndarray:
+    """Check whole numbers of any shape, or vectors [..., axes], and return int64."""
+    array = _array(values)
+    if array.dtype.kind not in "iu" or (axes and array.shape[-1:] != (axes,)):
+        wanted = f"whole numbers [..., {axes}]" if axes else "whole numbers"
+        raise D3D12Error(f"{name} must be {wanted}, not {array.dtype} {list(array.shape)}")
+    return array.astype(np.int64)
 
 
 def _array(values) -> np.ndarray:

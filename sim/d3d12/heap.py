@@ -126,8 +126,10 @@ class Resource:
         bool [subresources]: False while the contents of one are undefined.
     paired : Resource or None
         The texture whose feedback the map holds since it was cleared.
-    fresh : bool
-        Whether feedback was written since the map was decoded or cleared.
+    unread : bool
+        Whether a feedback map holds what was written since it was cleared or decoded.
+    stale : bool
+        Whether it was decoded since it was last changed.
     heap : Heap
         The memory that holds it.
     """
@@ -140,7 +142,8 @@ class Resource:
     state: D3D12_RESOURCE_STATES
     defined: np.ndarray = field(repr=False)
     paired: Resource | None = field(default=None, repr=False)
-    fresh: bool = False
+    unread: bool = False
+    stale: bool = False
     _layout: MapLayout | None = field(repr=False)
     heap: Heap = field(repr=False)
 

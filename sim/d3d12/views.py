@@ -30,7 +30,7 @@ from minmip.sim.d3d12.structures import (
     D3D12_SHADER_RESOURCE_VIEW_DESC,
     D3D12_UNORDERED_ACCESS_VIEW_DESC,
 )
-from minmip.sim.descriptor_words import T_FIELDS, T_WORDS, pack
+from minmip.sim.descriptor_words import T_FIELDS, T_WORDS, pack, unpack
 from minmip.sim.golden.descriptor import (
     FORMAT_8_UINT,
     LINKED_FILTER,
@@ -43,7 +43,14 @@ from minmip.sim.golden.descriptor import (
     TYPE_3D,
 )
 
-__all__ = ["View", "feedback_view", "min_mip_view", "null_view", "shader_resource_view"]
+__all__ = [
+    "View",
+    "feedback_view",
+    "min_mip_view",
+    "null_view",
+    "shader_resource_view",
+    "view_field",
+]
 
 LINKED_TYPES = {MIN_MIP: LINKED_MIN, MIP_REGION_USED: LINKED_OR}
 
@@ -96,6 +103,11 @@ class View:
     def is_null(self) -> bool:
         """True for a NULL view, on which operations do nothing."""
         return self.resource is None
+
+
+def view_field(view: View, name: str) -> int:
+    """Return a field of a view's T#."""
+    return int(unpack(T_FIELDS, view.words[None])[name][0])
 
 
 def null_view(linked_type: int) -> View:
