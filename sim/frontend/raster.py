@@ -99,6 +99,8 @@ def at_samples(
     edges: np.ndarray, triangles: Triangles, triangle: np.ndarray, pattern: np.ndarray
 ) -> np.ndarray:
     """Edge functions at the samples, int64 [3, Q, 4, S], from those at the pixels' centres."""
+    if not pattern.any():  # one sample, at the centre
+        return edges[..., None]
     across = triangles.a[:, triangle, None] * pattern[:, 0]
     down = triangles.b[:, triangle, None] * pattern[:, 1]
     return edges[..., None] + (across + down)[:, :, None]
