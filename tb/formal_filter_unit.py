@@ -8,6 +8,8 @@ not leave the bounds.
 
 from __future__ import annotations
 
+from typing import Any
+
 from amaranth.hdl import Cat, Module, Mux
 from kit.beats import Credits
 from kit.formal import FreeDatapath, Proof, StreamContract, contract_proofs, valid_proof
@@ -32,7 +34,7 @@ class FreeFilter(FreeDatapath):
 
 def contract() -> StreamContract:
     """The streams do not depend on the values."""
-    unit = FilterUnit(SMALL)
+    unit: Any = FilterUnit(SMALL)
     unit.datapath = unit.buffer.datapath = FreeFilter(unit.datapath)
     spec = StreamContract(unit)
     spec.ports.append(unit.datapath.any_result)

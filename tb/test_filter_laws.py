@@ -65,9 +65,9 @@ def ramp_of(requests, **fields):
     return changed(requests, ramp=requests["kernel"]["ramp"] | fields)
 
 
-def some_quads(answers, seed, **options):
-    options = {"pairs": LEGAL} | options
-    return random_quads(np.random.default_rng(seed), answers.count, CFG, **options)
+def some_quads(answers, seed, *, pairs=LEGAL, deep=0.5, split=0.3):
+    rng = np.random.default_rng(seed)
+    return random_quads(rng, answers.count, CFG, pairs=pairs, deep=deep, split=split)
 
 
 def next_of(legal, column):
