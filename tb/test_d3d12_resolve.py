@@ -31,11 +31,11 @@ COMMON = d3d12.D3D12_RESOURCE_STATE_COMMON
 EMPTY = 0x77
 
 
-def decode(device, dst, src, dst_sub=WHOLE, src_sub=WHOLE, x=0, y=0, rect=None, form=R8):
+def decode(device: Any, dst, src, dst_sub=WHOLE, src_sub=WHOLE, x=0, y=0, rect=None, form=R8):
     device.resolve_subresource_region(dst, dst_sub, x, y, src, src_sub, rect, form, DECODE)
 
 
-def encode(device, dst, src, dst_sub=WHOLE, src_sub=WHOLE, x=0, y=0, rect=None, form=R8):
+def encode(device: Any, dst, src, dst_sub=WHOLE, src_sub=WHOLE, x=0, y=0, rect=None, form=R8):
     device.resolve_subresource_region(dst, dst_sub, x, y, src, src_sub, rect, form, ENCODE)
 
 
@@ -189,7 +189,7 @@ def things():
     }
 
 
-REFUSED = [
+REFUSED: list[Any] = [
     (
         "array",
         "array8",
@@ -229,7 +229,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("opaque", "plain", "arguments", "text"), REFUSED)
 @pytest.mark.parametrize("mode", [decode, encode])
-def test_refused_resolves(things, opaque, plain, arguments, text, mode):
+def test_refused_resolves(things, opaque, plain, arguments: Any, text, mode):
     device = things["device"]
     sides = [things[plain], things[opaque]]
     names = ("Src", "Dst") if mode is decode else ("Dst", "Src")
@@ -344,9 +344,9 @@ def test_texture_regions():
         ((0, 0, 0), (0, 2, 0, 1, 2, 1), "along Y, not 2..2"),
         ((0.5, 0, 0), None, "whole numbers"),
     ]
-    for corner, box, text in refused:
+    for (x, y, z), box, text in refused:
         with pytest.raises(D3D12Error, match=text):
-            device.copy_texture_region(dst, 2, *corner, src, 2, box)
+            device.copy_texture_region(dst, 2, x, y, z, src, 2, box)
     feedback, _ = cleared_view(device, USED, (64, 64), (8, 8))
     for pair in ((dst, feedback), (feedback, dst)):
         with pytest.raises(D3D12Error, match="cannot take a feedback map: CopyResource"):

@@ -127,9 +127,9 @@ def check_residency(min_mip: Resource, last_level: int) -> None:
             return
 
 
-def warn_of_late_decode(feedback: Resource) -> None:
-    """Warn when a map is decoded that did not change since the last decode."""
-    if feedback.stale:
+def warn_of_late_decode(feedback: Resource, subresources: list[int]) -> None:
+    """Warn when parts of a map are decoded that did not change since their last decode."""
+    if feedback.stale[subresources].any():
         warn(
             "nothing was written since the map was last decoded: this is an earlier frame's "
             "feedback; decode after the draws of the frame"

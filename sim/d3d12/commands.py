@@ -105,7 +105,7 @@ class CommandList(Context):
             raise D3D12Error("only an opaque feedback map can be decoded")
         self._check_owner(feedback)
         self._check_decodable(feedback, list(range(len(feedback.defined))))
-        feedback.unread, feedback.stale = False, True
+        feedback.unread, feedback.stale[:] = False, True
         mips = [decoded_mip(feedback, mip, raw) for mip in range(feedback.mips)]
         return mips[0] if feedback.desc.Format == MIN_MIP else mips
 
@@ -179,7 +179,11 @@ class CommandList(Context):
             check_defined(src)
         self.execute()
         transcode(job)
-        job.opaque.unread, job.opaque.stale = False, job.decode
+        job.opaque.unread = False
+        if not job.decode:
+            job.opaque.stale[:] = False
+        elif job.rect is None:
+            job.opaque.stale[job.subresources] = True
 
     def copy_resource(self, dst: Resource, src: Resource) -> None:
         """Copy a map, buffer or plain texture to another of equal shape."""

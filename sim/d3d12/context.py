@@ -126,7 +126,7 @@ class Context:
             warn_of_lost_feedback(feedback)
         feedback.map()[:] = cleared
         feedback.defined[:] = True
-        feedback.paired, feedback.unread, feedback.stale = None, False, False
+        feedback.paired, feedback.unread, feedback.stale[:] = None, False, False
 
     def write_sampler_feedback(
         self,
@@ -282,7 +282,7 @@ class Context:
                 D3D12Warning,
                 stacklevel=3,
             )
-        feedback.paired, feedback.unread, feedback.stale = view.target, True, False
+        feedback.paired, feedback.unread, feedback.stale[:] = view.target, True, False
         self._draws.append(draw)
 
     def _draw(
@@ -348,7 +348,7 @@ class Context:
         if not feedback.defined[subresources].all():
             raise D3D12Error("a feedback map must be cleared before its first use")
         if self._debug:
-            warn_of_late_decode(feedback)
+            warn_of_late_decode(feedback, subresources)
 
     def _map_of(self, view: View, linked_types: tuple[int, ...], maker: str) -> Resource | None:
         """Check the kind of a view; returns its map, None for a NULL view."""

@@ -42,8 +42,8 @@ def copy_whole(dst: Resource, src: Resource) -> None:
         texels = src.texels(mip)
         for layer in range(src.slices):
             dst.put_texels(mip, layer, (slice(None),), texels[layer])
-    dst.defined[:] = src.defined
-    dst.paired, dst.unread, dst.stale = src.paired, src.unread, src.stale
+    dst.defined[:], dst.stale[:] = src.defined, src.stale
+    dst.paired, dst.unread = src.paired, src.unread
 
 
 def check_region(

@@ -128,8 +128,8 @@ class Resource:
         The texture whose feedback the map holds since it was cleared.
     unread : bool
         Whether a feedback map holds what was written since it was cleared or decoded.
-    stale : bool
-        Whether it was decoded since it was last changed.
+    stale : numpy.ndarray
+        bool [subresources]: whether it was decoded since the map was last changed.
     heap : Heap
         The memory that holds it.
     """
@@ -143,7 +143,7 @@ class Resource:
     defined: np.ndarray = field(repr=False)
     paired: Resource | None = field(default=None, repr=False)
     unread: bool = False
-    stale: bool = False
+    stale: np.ndarray = field(repr=False)
     _layout: MapLayout | None = field(repr=False)
     heap: Heap = field(repr=False)
 
@@ -201,6 +201,7 @@ class Resource:
             mips=mips,
             sw_mode=sw_mode,
             state=state,
+            stale=np.zeros(count, bool),
             defined=np.full(count, place is None and desc.Format not in FEEDBACK_FORMATS),
             _layout=layout,
             heap=heap,
