@@ -2,6 +2,7 @@
 
 import doctest
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from minmip.sim.d3d12 import (
     DXGI_FORMAT,
     D3D12Error,
 )
+from minmip.sim.layout import MODES
 
 SEED = """
 D3D12XBOX_SAMPLER_FLAG_ENABLE_MINMIP_FILTER = 0x0100
@@ -40,6 +42,13 @@ DXGI_FORMAT_SAMPLER_FEEDBACK_MIN_MIP_OPAQUE = 189
 DXGI_FORMAT_SAMPLER_FEEDBACK_MIP_REGION_USED_OPAQUE = 190
 DXGI_FORMAT_R8_UINT = 62
 DXGI_FORMAT_BC1_UNORM = 71
+D3D12_RESOLVE_MODE_ENCODE_SAMPLER_FEEDBACK = 4
+D3D12_RESOLVE_MODE_DECODE_SAMPLER_FEEDBACK = 5
+D3D12_RESOURCE_STATE_UNORDERED_ACCESS = 0x8
+D3D12_RESOURCE_STATE_COPY_DEST = 0x400
+D3D12_RESOURCE_STATE_RESOLVE_SOURCE = 0x2000
+D3D12_SAMPLER_FEEDBACK_TIER_0_9 = 90
+D3D12XBOX_TEXTURE_LAYOUT_SWIZZLE_MODE_64KB_R_X = 0x11B
 """
 
 
@@ -55,6 +64,12 @@ def test_preview_numbers_mean_the_released_formats():
     assert "189" in repr(DXGI_FORMAT(187))
 
 
+def test_layouts_are_the_swizzle_modes_that_exist():
+    prefix = "D3D12XBOX_TEXTURE_LAYOUT_SWIZZLE_MODE_"
+    ours = {x.name.removeprefix(prefix): int(x) for x in d3d12.D3D12_TEXTURE_LAYOUT if x >= 0x100}
+    assert ours == {mode.name: 0x100 + mode.number for mode in MODES if mode.dimensions}
+
+
 def test_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="DXGI_FORMAT_R7_UINT"):
         d3d12.DXGI_FORMAT_R7_UINT  # noqa: B018
@@ -63,6 +78,13 @@ def test_unknown_name_is_an_attribute_error():
 def test_example_of_the_package():
     result = doctest.testmod(d3d12)
     assert result.attempted > 10
+    assert result.failed == 0
+
+
+def test_examples_of_the_page():
+    page = Path(__file__).resolve().parent.parent / "docs" / "driver.md"
+    result = doctest.testfile(str(page), module_relative=False)
+    assert result.attempted > 25
     assert result.failed == 0
 
 

@@ -23,6 +23,7 @@ from minmip.sim.d3d12.states import (
     RESOLVE_SOURCE,
     SHADER_RESOURCE,
     checked_state,
+    named,
 )
 from minmip.sim.d3d12.structures import D3D12_RECT
 from minmip.sim.d3d12.views import View, view_field
@@ -123,7 +124,9 @@ class CommandList(Context):
         before = checked_state(resource.desc, before)
         after = checked_state(resource.desc, after)
         if self._debug and before != resource.state:
-            raise D3D12Error(f"StateBefore is {before!r}, the resource is in {resource.state!r}")
+            raise D3D12Error(
+                f"StateBefore is {named(before)}, the resource is in {named(resource.state)}"
+            )
         resource.state = after
 
     def resolve_subresource_region(

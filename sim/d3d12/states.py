@@ -18,6 +18,7 @@ __all__ = [
     "UNORDERED_ACCESS",
     "check_use",
     "checked_state",
+    "named",
 ]
 
 COMMON = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_COMMON
@@ -38,13 +39,18 @@ def checked_state(desc: D3D12_RESOURCE_DESC1, state: D3D12_RESOURCE_STATES | int
     except (ValueError, TypeError):
         raise D3D12Error(f"wanted a D3D12_RESOURCE_STATES, not {state!r}") from None
     if any(state & write and state != write for write in WRITES):
-        raise D3D12Error(f"a state that allows writing must stand alone, not {state!r}")
+        raise D3D12Error(f"a state that allows writing must stand alone, not {named(state)}")
     if desc.Format in FEEDBACK_FORMATS and state & SHADER_RESOURCE:
         raise D3D12Error(
             "a feedback map may be in COMMON, UNORDERED_ACCESS, RESOLVE_* and COPY_* only, not in "
-            f"{state!r}"
+            f"{named(state)}"
         )
     return state
+
+
+def named(state: D3D12_RESOURCE_STATES) -> str:
+    """Return the C names of a state, with | between them."""
+    return state.name or str(state)
 
 
 def check_use(resource: Resource, wanted: D3D12_RESOURCE_STATES, what: str) -> None:
@@ -60,4 +66,6 @@ def check_use(resource: Resource, wanted: D3D12_RESOURCE_STATES, what: str) -> N
         The use, for the message.
     """
     if resource.state and not resource.state & wanted:
-        raise D3D12Error(f"{what} needs {wanted!r}, the resource is in {resource.state!r}")
+        raise D3D12Error(
+            f"{what} needs {named(wanted)}, the resource is in {named(resource.state)}"
+        )
