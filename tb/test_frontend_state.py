@@ -151,9 +151,12 @@ def test_depth_bias_decides_between_coplanar_triangles():
     slope = primitive([[-1, 1, 0.25], [-1, -3, 0.25], [3, 1, 0.75]])  # 0.25 a frame to the right
     pushed = replace(slope, depth_bias=DepthBias(slope_scaled=2))
     limited = replace(slope, depth_bias=DepthBias(slope_scaled=2, clamp=0.01))
-    plain, far, little = (draw([part], 8, 8).depth for part in (slope, pushed, limited))
+    stepped = replace(slope, depth_bias=DepthBias(constant=1 << 20))
+    parts = slope, pushed, limited, stepped
+    plain, far, little, behind = (draw([part], 8, 8).depth for part in parts)
     np.testing.assert_allclose(far - plain, 2 * 0.25 / 8, atol=1e-7)
     np.testing.assert_allclose(little - plain, 0.01, atol=1e-7)
+    np.testing.assert_allclose(behind - plain, 2.0**-4, atol=1e-7)  # the greatest depth is 0.75
 
 
 def test_interpolation_by_hand():
