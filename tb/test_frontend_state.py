@@ -396,7 +396,10 @@ def test_gradients_of_many_axes_and_specials():
     ("options", "text"),
     [
         ({"samples": 3}, "samples must be 1, 2, 4 or 8, not 3"),
-        ({"slices": 0}, r"slices must be in 1\.\.2048, not 0"),
+        ({"slices": 0}, r"slices must be an integer in 1\.\.2048, not 0"),
+        ({"slices": 1.5}, r"slices must be an integer in 1\.\.2048, not 1\.5"),
+        ({"scissor": (0, 0, 5)}, r"a scissor must be four integers, not \(0, 0, 5\)"),
+        ({"scissor": (0, 0, 5.5, 6)}, r"four integers, not \(0, 0, 5\.5, 6\)"),
         ({"hierarchical_z": True, "early_z": False}, "hierarchical_z needs early_z"),
         ({"scissor": (0, 0, -1, 5)}, r"0 <= left <= right .* not \(0, 0, -1, 5\)"),
         ({"scissor": (0, 6, 1, 5)}, r"0 <= top <= bottom, not \(0, 6, 1, 5\)"),

@@ -1,6 +1,7 @@
 """State of the rasteriser: what holds for a whole frame (spec 07 "RS")."""
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -54,11 +55,13 @@ class RasterState:
     def __post_init__(self):
         if self.samples not in PATTERNS:
             raise SceneError(f"samples must be 1, 2, 4 or 8, not {self.samples}")
-        if not 1 <= self.slices <= MAX_SLICES:
-            raise SceneError(f"slices must be in 1..{MAX_SLICES}, not {self.slices}")
+        if not isinstance(self.slices, Integral) or not 1 <= self.slices <= MAX_SLICES:
+            raise SceneError(f"slices must be an integer in 1..{MAX_SLICES}, not {self.slices}")
         if self.hierarchical_z and not self.early_z:
             raise SceneError("hierarchical_z needs early_z, but early_z is off")
         if self.scissor is not None:
+            if len(self.scissor) != 4 or not all(isinstance(n, Integral) for n in self.scissor):
+                raise SceneError(f"a scissor must be four integers, not {self.scissor}")
             left, top, right, bottom = self.scissor
             if not (0 <= left <= right and 0 <= top <= bottom):
                 raise SceneError(
