@@ -205,18 +205,14 @@ class _Target:
 
         kept = np.flatnonzero(passed.any(axis=(1, 2)) & (self.states.texture[source] != NO_TEXTURE))
         triangle, source, passed = triangle[kept], source[kept], passed[kept]
-        centre = coverage.edges[:, kept]
+        centre = place = coverage.edges[:, kept]
         depth = depth_at(centre.astype(np.float64), triangles, triangle)
         if self.state.samples > 1:
-            away = _moved_to_centroid(
-                centre, triangles.threshold[:, triangle], coverage.covered[kept]
-            )
-            away &= self.states.centroid[source][:, None]
-            first = coverage.covered[kept].argmax(axis=2)
-            at_first = np.take_along_axis(edges[:, kept], first[None, ..., None], axis=3)[..., 0]
-            centre = np.where(away, at_first, centre)
+            outside = (centre < triangles.threshold[:, triangle, None]).any(axis=0)
+            moved = outside & self.states.centroid[source][:, None]
+            place = _centroids(centre, edges[:, kept], coverage.covered[kept], moved)
         uv = interpolate_uv(
-            centre.astype(np.float64),
+            place.astype(np.float64),
             triangles,
             triangle,
             self.states.constant[source],
@@ -254,12 +250,17 @@ def _limited(depth: np.ndarray, bias: np.ndarray) -> np.ndarray:
     return np.clip(depth, 0, 1).astype(np.float32)
 
 
-def _moved_to_centroid(
-    centre: np.ndarray, threshold: np.ndarray, covered: np.ndarray
+def _centroids(
+    centre: np.ndarray, edges: np.ndarray, covered: np.ndarray, moved: np.ndarray
 ) -> np.ndarray:
-    """True [Q, 4] for covered lanes whose centre lies outside the triangle."""
-    outside = (centre < threshold[..., None]).any(axis=0)
-    return np.logical_and(covered.any(axis=2), outside)
+    """Edge functions where lanes take their coordinates, int64 [3, Q, 4].
+
+    That is the centre [3, Q, 4], but for `moved` lanes [Q, 4] the first covered of the samples
+    [3, Q, 4, S], if there is one.
+    """
+    first = covered.argmax(axis=2)
+    at_first = np.take_along_axis(edges, first[None, ..., None], axis=3)[..., 0]
+    return np.where(moved & covered.any(axis=2), at_first, centre)
 
 
 def _no_quads() -> Quads:
