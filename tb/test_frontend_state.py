@@ -296,6 +296,17 @@ def test_hierarchical_z_at_the_very_depth(monkeypatch):
         assert_same(draw([slope, again], 32, 32, state=state), draw([slope, again], 32, 32))
 
 
+def test_hierarchical_z_drops_what_is_level(monkeypatch):
+    """In tiles that the frame cuts, too; what is nearer somewhere stays."""
+    monkeypatch.setattr(raster, "TILES_AT_ONCE", 1)
+    first, again = whole_frame(0.5), whole_frame(0.5)
+    state = RasterState(hierarchical_z=True)
+    for part, hidden in ((again, 2), (whole_frame(0.4), 0)):
+        counters = RasterCounters()
+        draw([first, part], 11, 5, state=state, counters=counters)
+        assert (counters.tiles, counters.hidden_tiles) == (4, hidden)
+
+
 def test_builtin_scene_with_hierarchical_z():
     counters = RasterCounters()
     state = RasterState(hierarchical_z=True)
