@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from gltf_maker import png, textured_square
 from PIL import Image
-from traces import MIN, READ, image, sampler, trace
+from traces import MIN, image, sampler, trace
 
 from minmip.sim import golden
 from minmip.sim.cli import main
@@ -273,8 +273,9 @@ def test_backend_options_refused(tmp_path, small_trace, options, words):
 
 def test_golden_model_of_a_preset(tmp_path):
     path = tmp_path / "t.npz"
-    trace(image((64, 64), kind=READ), sampler(), [{"uvw": [0.5, 0.5]}]).save(path)
-    for preset, code in ((), 0), (("--preset", "full"), 14):
+    volume = image((8, 8, 8), kind=MIN, type=10)
+    trace(volume, sampler(), [{"uvw": [0.5, 0.5, 0.5]}]).save(path)
+    for preset, code in ((), 0), (("--preset", "small"), 14):
         result = minmip("replay", path, "-o", tmp_path / "o.npz", "--check", *preset)
         assert result.exit_code == 0, result.output
         with np.load(tmp_path / "o.npz") as got:
