@@ -1,5 +1,7 @@
 """Allocation info, heaps, placed resources and buffers (spec 06 "Resources", spec 05)."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from d3d12_objects import (
@@ -125,6 +127,13 @@ def test_resources_in_one_heap_do_not_touch():
     for index, resource in enumerate(made):
         resource.map()[:] = index
     assert [set(resource.map().tolist()) for resource in made] == [{0}, {1}, {2}]
+
+
+def test_queries_of_other_things():
+    queries: list[Any] = [plain_desc((4, 4)), [None], [{}], None]
+    for query in queries:
+        with pytest.raises(D3D12Error, match="wanted a"):
+            Device().get_resource_allocation_info2(query)
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,40 @@ def test_rectangles_are_in_decoded_texels():
     assert marks == [[[1, 0, 0], [1, 5, 2]], []]
 
 
+def test_rectangles_reach_into_padding_of_the_plain_side_only():
+    device = Device()
+    feedback, _ = cleared_view(device, USED, (64, 40), (8, 8))
+    source = other_side(device, (12, 12))
+    texels = np.zeros((12, 12), np.uint8)
+    texels[10, 9] = 1
+    source.write_to_subresource(texels)
+    encode(device, feedback, source, 0, 0, x=2, y=1, rect=D3D12_RECT(8, 9, 12, 12))
+    assert np.argwhere(feedback.texels(0)[0]).tolist() == [[2, 3]]
+    decode(device, source, feedback, 0, 0, x=8, y=8, rect=D3D12_RECT(3, 2, 7, 5))
+    texels[8:11, 8:12] = [[255, 0, 0, 0], [0] * 4, [0] * 4]
+    assert source.read_from_subresource().tolist() == texels.tolist()
+    wide, tall = D3D12_RECT(0, 0, 9, 1), D3D12_RECT(0, 0, 1, 6)
+    for rect in (wide, tall):
+        with pytest.raises(D3D12Error, match="outside the 8x5 texels of the destination"):
+            encode(device, feedback, source, 0, 0, rect=rect)
+        with pytest.raises(D3D12Error, match="in the 8x5 texels of the source"):
+            decode(device, source, feedback, 0, 0, rect=rect)
+
+
+def test_part_of_an_encode_does_not_define_the_rest():
+    device = Device()
+    feedback = device.create_committed_resource2(map_desc(USED, (32, 32), (8, 8)))
+    source, readback = other_side(device, (4, 4)), other_side(device, (4, 4))
+    encode(device, feedback, source, 0, 0, rect=D3D12_RECT(0, 0, 2, 2))
+    with pytest.raises(D3D12Error, match="must be cleared before its first use"):
+        decode(device, readback, feedback, 0, 0, rect=D3D12_RECT(0, 0, 2, 2))
+    heap = device.create_heap(d3d12.D3D12_HEAP_DESC(65536))
+    undefined = device.create_placed_resource1(heap, 0, source.desc)
+    with pytest.raises(D3D12Error, match="contents are undefined"):
+        encode(device, feedback, undefined)
+    assert not feedback.defined.any()
+
+
 def test_raw_bytes_both_ways():
     device = Device()
     feedback, view = cleared_view(device, MIN_MIP, (64, 64), (16, 16), 7)

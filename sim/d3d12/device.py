@@ -100,6 +100,8 @@ class Device(CommandList):
 
         Maps need 256 bytes of alignment, textures that of their layout, buffers 64 KB.
         """
+        if not isinstance(descs, list | tuple):
+            raise D3D12Error(f"wanted a list of descriptions, not {type(descs).__name__}")
         return allocation_info([self._checked(desc) for desc in descs])
 
     def create_committed_resource2(
