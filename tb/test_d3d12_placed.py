@@ -99,10 +99,15 @@ def test_placed_maps_hold_a_pattern_until_they_are_cleared():
         device.write_sampler_feedback_level_zero(view, sampler(device), one_lane(0, 0))
     device.clear_unordered_access_view_uint(view)
     assert (device.decode_sampler_feedback(first) == 0xFF).all()
-    # Another resource in its place, and the contents are gone.
+    # Another resource in its place, and the contents are gone, those of its neighbour are not.
+    beside = device.create_placed_resource1(place, 768, plain_desc((16, 16)))
+    beside.write_to_subresource(np.ones((16, 16), np.uint8))
     second = device.create_placed_resource1(place, 512, plain_desc((16, 16)))
     assert (second.read_from_subresource() == UNDEFINED).all()
     assert not second.defined.any()
+    assert beside.defined.all()
+    with pytest.raises(D3D12Error, match="must be cleared before its first use"):
+        device.decode_sampler_feedback(first)
 
 
 def test_placed_min_mip_map_must_be_written():

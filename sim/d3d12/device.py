@@ -177,7 +177,9 @@ class Device(CommandList):
                 f"{size} bytes at HeapOffset {heap_offset} pass the end of the heap's "
                 f"{heap.desc.SizeInBytes} bytes"
             )
-        return Resource.create(checked, self._heap, state, heap.address + int(heap_offset))
+        made = Resource.create(checked, self._heap, state, heap.address + int(heap_offset))
+        heap.add(made)
+        return made
 
     def create_shader_resource_view(
         self, resource: Resource | None, desc: D3D12_SHADER_RESOURCE_VIEW_DESC | None = None

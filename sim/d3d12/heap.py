@@ -97,11 +97,22 @@ class ResourceHeap:
         GPU byte address.
     heap : Heap
         The GPU memory it is part of.
+    placed : list of Resource
+        What was placed in it, in order.
     """
 
     desc: D3D12_HEAP_DESC
     address: int
     heap: Heap = field(repr=False)
+    placed: list[Resource] = field(default_factory=list, repr=False)
+
+    def add(self, resource: Resource) -> None:
+        """Remember a placed resource; older ones in the same place become undefined."""
+        end = resource.address + resource.size_in_bytes
+        for older in self.placed:
+            if older.address < end and resource.address < older.address + older.size_in_bytes:
+                older.defined[:] = False
+        self.placed.append(resource)
 
 
 @dataclass(eq=False, kw_only=True)
