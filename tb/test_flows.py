@@ -78,7 +78,7 @@ def test_verilog_of_every_block(tmp_path):
         (["verilog", "-o", "x", "--block", "nix"], "there is no block 'nix'; there are "),
         (
             ["verilog", "-o", "x", "--preset", "nix"],
-            "there is no preset 'nix'; there are default, every",
+            "there is no preset 'nix'; there are default, full",
         ),
         (["synth", "--block", "nix"], "there is no block 'nix'; there are "),
         (["synth", "--block", "queue", "--part", "nix"], "'nix' is not one of 'ecp5-85k'"),

@@ -78,7 +78,7 @@ def simulated(traffic="full"):
     large = ((uvw[:, :2, 0] & 0x7FFFFFFF) > 0x70000000).all(axis=1)  # overflow, infinity, NaN
     some = large | (np.random.default_rng(5).random(len(uvw)) < 0.1)
     requests = {name: column[some] for name, column in requests.items()}
-    block = GradientUnit(PRESETS["full"])
+    block = GradientUnit(PRESETS["small"])
     check_simulated(block, {"i": requests}, {"o": golden(requests)}, traffic=traffic)
 
 
