@@ -10,7 +10,7 @@ from minmip.hw.lib.choose import choose
 from minmip.hw.lib.side_buffer import SideBuffer
 from minmip.hw.shapes import SLICE_BITS, TEXEL_BITS, MemoryOp
 from minmip.hw.texel_groups import TexelGroups
-from minmip.hw.word_beats import WORDS, kernel, slab_beat, word_beat
+from minmip.hw.word_beats import TEXELS, WORDS, kernel, slab_beat, word_beat
 
 __all__ = ["Combine"]
 
@@ -18,8 +18,6 @@ HEAD = ("context", "code", "flush", "tag", "last")
 """What goes through unchanged, to `word_beat`."""
 FILTER = ("first_lane", "slab", "done", "ramp")
 """And to its `kernel`."""
-TEXELS = 4
-"""Texels of a lane: 2 * row + column."""
 
 
 def _side(cfg: UnitConfig) -> data.StructLayout:

@@ -8,7 +8,7 @@ from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
 from minmip.hw.map_memory import MapReadSignature
 from minmip.hw.shapes import BLOCK_BITS
-from minmip.hw.word_beats import WORDS, read_request
+from minmip.hw.word_beats import TEXELS, WORDS, read_request
 
 __all__ = ["FilterFetch"]
 
@@ -57,7 +57,7 @@ class FilterFetch(wiring.Component):
                 "i_valid": In(1),
                 "memory": Out(MapReadSignature(cfg)).array(WORDS),
                 "texel": Out(
-                    data.ArrayLayout(data.ArrayLayout(unsigned(8), WORDS), cfg.lanes),
+                    data.ArrayLayout(data.ArrayLayout(unsigned(8), TEXELS), cfg.lanes),
                 ),
             }
         )
@@ -68,7 +68,7 @@ class FilterFetch(wiring.Component):
         read_clocks = 1 + self.cfg.memory_latency
         read = [byte for port in self.memory for byte in port.read_data]
         for n, lane in enumerate(self.i.lane):
-            for corner in range(4):
+            for corner in range(TEXELS):
                 name = f"texel{n}_{corner}"
                 number = Cat(lane.byte[corner], lane.slot[corner])
                 number = delay(m, number, read_clocks, name=f"{name}_number")

@@ -10,6 +10,7 @@ from minmip.hw.filter_blend import DepthBlend, PlaneBlend, larger
 from minmip.hw.filter_ramp import WEIGHT_BITS
 from minmip.hw.lib.arithmetic import add_carry
 from minmip.hw.lib.delay import delay
+from minmip.hw.word_beats import TEXELS
 
 __all__ = ["FilterLane"]
 
@@ -57,7 +58,7 @@ class FilterLane(wiring.Component):
             self.latency += 1 + DepthBlend.latency
         super().__init__(
             {
-                "texel": In(data.ArrayLayout(unsigned(8), 4)),
+                "texel": In(data.ArrayLayout(unsigned(8), TEXELS)),
                 "near": In(data.ArrayLayout(unsigned(WEIGHT_BITS), cfg.axes)),
                 "first": In(1),
                 "second": In(1),
@@ -90,7 +91,7 @@ class FilterLane(wiring.Component):
 
     def _larger_texels(self, m, texel):
         """Drive `texel` one clock later: with the second depth, the larger of both."""
-        for n in range(4):
+        for n in range(TEXELS):
             kept = Signal(8, reset_less=True, name=f"kept{n}")
             with m.If(self.first):
                 m.d.sync += kept.eq(self.texel[n])

@@ -13,12 +13,9 @@ from minmip.hw.lib.delay import delay
 from minmip.hw.same_words import LaneComparison
 from minmip.hw.shapes import SLICE_BITS, TEXEL_BITS
 from minmip.hw.value_rank import rank_values
-from minmip.hw.word_beats import WORDS
+from minmip.hw.word_beats import TEXELS, WORDS
 
 __all__ = ["TexelGroups", "texel_groups", "texels_request"]
-
-TEXELS = 4
-"""Texels of a lane: 2 * row + column."""
 
 
 def texels_request(cfg: UnitConfig) -> data.StructLayout:

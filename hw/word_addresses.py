@@ -136,10 +136,8 @@ class WordAddresses(wiring.Component):
         self.buffer = SideBuffer(WordAddressDatapath(cfg), data.StructLayout(side))
         self.expand = WordExpand(cfg)
         # Whatever is inside the buffer has a place here too.
-        word = addressed_beat(cfg)["word"].shape.elem_shape
-        made = data.StructLayout({name: word[name].shape for name in BYTES})
-        depth = self.buffer.queue.depth
-        self.words = Queue(data.ArrayLayout(made, WORDS), depth, never_full=True)
+        words = self.expand.signature.members["o"].shape
+        self.words = Queue(words, self.buffer.queue.depth, never_full=True)
         self.latency = self.buffer.latency
         request = data.StructLayout({"beat": beat, "control": control_fields(cfg, *CONTROL)})
         super().__init__(
@@ -161,6 +159,7 @@ class WordAddresses(wiring.Component):
             self.i.ready.eq(buffer.i.ready),
             expand.i_valid.eq(self.i.valid & buffer.i.ready),
             words.i.valid.eq(expand.o_valid),
+            words.i.payload.eq(expand.o),
             side.valid.eq(Cat(word.valid for word in beat.word)),
         ]
         m.d.comb += [side[name].eq(beat[name]) for name in SIDE]
@@ -168,7 +167,6 @@ class WordAddresses(wiring.Component):
         m.d.comb += [expand.i[name].eq(beat[name]) for name, _ in expand.i.shape()]
         for n in range(WORDS):
             m.d.comb += [place.word[n][name].eq(beat.word[n][name]) for name in PLACE]
-            m.d.comb += [words.i.payload[n][name].eq(expand.o[n][name]) for name in BYTES]
 
         # The bytes are there first.
         answer, found = self.o.payload, buffer.o.payload

@@ -8,6 +8,7 @@ from minmip.hw.config import UnitConfig
 from minmip.hw.shapes import ADDRESS_BITS, CODE_BITS, SLICE_BITS, TEXEL_BITS, MemoryOp
 
 __all__ = [
+    "TEXELS",
     "WORDS",
     "addressed_beat",
     "filter_result",
@@ -19,6 +20,8 @@ __all__ = [
     "words_request",
 ]
 
+TEXELS = 4
+"""Texels of a lane in one slab: 2 * row + column."""
 WORDS = 4
 """Memory words of a group: what one lane may touch, two rows of texels on both sides of an edge."""
 
@@ -81,9 +84,9 @@ def _members(cfg: UnitConfig) -> data.ArrayLayout:
     lane = data.StructLayout(
         {
             "member": unsigned(1),
-            "joins": unsigned(4),
-            "slot": data.ArrayLayout(unsigned(2), 4),
-            "byte": data.ArrayLayout(unsigned(cfg.word_log2), 4),
+            "joins": unsigned(TEXELS),
+            "slot": data.ArrayLayout(unsigned(2), TEXELS),
+            "byte": data.ArrayLayout(unsigned(cfg.word_log2), TEXELS),
         }
     )
     return data.ArrayLayout(lane, cfg.lanes)

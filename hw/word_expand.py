@@ -7,12 +7,9 @@ from amaranth.lib.wiring import In, Out
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.choose import choose
 from minmip.hw.lib.delay import delay
-from minmip.hw.word_beats import WORDS, word_beat
+from minmip.hw.word_beats import TEXELS, WORDS, word_beat
 
 __all__ = ["WordExpand"]
-
-TEXELS = 4
-"""Texels of a lane: 2 * row + column."""
 
 
 class WordExpand(wiring.Component):
@@ -29,8 +26,8 @@ class WordExpand(wiring.Component):
     -------
     i : In(StructLayout({lane, value, rank of word_beat}))
     i_valid : In(1)
-    o : Out(ArrayLayout(StructLayout({"valid", "mask", "data"}), 4))
-        Words without a byte are not `valid`. Data without a mask bit is anything.
+    o : Out(ArrayLayout(StructLayout({"mask", "data"}), 4))
+        Data without a mask bit is anything.
     o_valid : Out(1)
     """
 
@@ -41,7 +38,6 @@ class WordExpand(wiring.Component):
         beat = word_beat(cfg)
         word = data.StructLayout(
             {
-                "valid": unsigned(1),
                 "mask": unsigned(cfg.word_bytes),
                 "data": data.ArrayLayout(unsigned(8), cfg.word_bytes),
             }
@@ -82,13 +78,11 @@ class WordExpand(wiring.Component):
             [delay(m, choose(in_word[w][q], place_q2[q]), 1, name=f"bytes{w}{q}") for q in ranks]
             for w in words
         ]
-        valid_q3 = [delay(m, Cat(in_word[w]).any(), 1, name=f"word{w}") for w in words]
 
         # Clock 4: the strongest.
         value_q3 = [delay(m, value_q1[q], 2, name=f"strong{q}") for q in ranks]
         for w in words:
             word = self.o[w]
-            m.d.comb += word.valid.eq(delay(m, valid_q3[w], 1, name=f"valid{w}"))
             for byte in range(self.cfg.word_bytes):
                 writers = [writes_q3[w][q][byte] for q in ranks]
                 strongest = _strongest(writers, value_q3)
