@@ -7,7 +7,56 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log2
 
-__all__ = ["DEFAULT", "FULL", "PRESETS", "SMALL", "LodConfig", "UnitConfig"]
+__all__ = [
+    "DEFAULT",
+    "FULL",
+    "PLAIN_MODES",
+    "PRESETS",
+    "SMALL",
+    "VOLUME_MODES",
+    "XOR_MODES",
+    "LodConfig",
+    "UnitConfig",
+    "XorPattern",
+]
+
+PLAIN_MODES = frozenset({0, 1, 2, 5, 6, 9, 10})
+"""LINEAR, 256B_S, 256B_D, 4KB_S, 4KB_D, 64KB_S and 64KB_D: need no pipe XOR."""
+XOR_MODES = frozenset({17, 18, 21, 22, 25, 26})
+"""64KB_S_T, 64KB_D_T, 4KB_S_X, 4KB_D_X, 64KB_S_X and 64KB_D_X."""
+VOLUME_MODES = frozenset({0, 1, 5, 9, 17, 21, 25})
+"""What volumes may have: LINEAR and the S modes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class XorPattern:
+    """Address bits 8 and up inside a block, of one mode with a pipe XOR (spec 05, 3.1).
+
+    Parameters
+    ----------
+    mode : int
+        SW_MODE, one of `XOR_MODES`.
+    volume : bool
+        The row of volumes, else that of 2D maps, where z is the array slice.
+    bits : tuple of (int, int, int)
+        For address bits 8, 9, ... the bits of x, y and z, as masks, whose parity each is: 4 in the
+        4KB modes, 8 in the 64KB modes.
+    """
+
+    mode: int
+    volume: bool
+    bits: tuple[tuple[int, int, int], ...]
+
+    def __post_init__(self):
+        if self.mode not in XOR_MODES or (self.volume and self.mode not in VOLUME_MODES):
+            kind = "a volume" if self.volume else "a 2D map"
+            raise ValueError(f"there is no pipe XOR for {kind} in swizzle mode {self.mode}")
+        count = 4 if self.mode in (21, 22) else 8
+        if len(self.bits) != count:
+            raise ValueError(
+                f"the pattern of swizzle mode {self.mode} has {count} address bits above bit 7, "
+                f"not {len(self.bits)}"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +112,10 @@ class UnitConfig:
     Parameters
     ----------
     swizzle_modes : frozenset of int
-        Map SW_MODE values that the address generator knows: 0 LINEAR, 1 256B_S.
+        Map SW_MODE values that the address generator knows, of `PLAIN_MODES` and `XOR_MODES`.
+    xor_patterns : tuple of XorPattern
+        The pipe XOR of the part that is built, for each of the `XOR_MODES` in `swizzle_modes`, and
+        once more for volumes if they are built in and may have the mode.
     resource_types : frozenset of int
         T# TYPE values: 8 1D, 9 2D, 10 3D, 12 1D array, 13 2D array.
     linked_types : frozenset of int
@@ -90,6 +142,7 @@ class UnitConfig:
     """
 
     swizzle_modes: frozenset[int] = frozenset({0, 1})
+    xor_patterns: tuple[XorPattern, ...] = ()
     resource_types: frozenset[int] = frozenset({8, 9, 10, 12, 13})
     linked_types: frozenset[int] = frozenset({1, 2, 3, 4})
     lod: LodConfig = field(default_factory=LodConfig)
@@ -104,7 +157,7 @@ class UnitConfig:
 
     def __post_init__(self):
         for name, legal in (
-            ("swizzle_modes", {0, 1}),
+            ("swizzle_modes", PLAIN_MODES | XOR_MODES),
             ("resource_types", {8, 9, 10, 12, 13}),
             ("linked_types", {1, 2, 3, 4}),
         ):
@@ -127,6 +180,17 @@ class UnitConfig:
                 raise ValueError(f"{name} must be {kind}in {low}..{high}, not {value}")
         if self.lod_units > self.lanes:
             raise ValueError(f"lod_units must be at most lanes, {self.lanes}, not {self.lod_units}")
+
+        given = {(pattern.mode, pattern.volume) for pattern in self.xor_patterns}
+        for mode in sorted(self.swizzle_modes & XOR_MODES):
+            for volume in (False, True)[: 1 + (self.volumes and mode in VOLUME_MODES)]:
+                if (mode, volume) not in given:
+                    kind = "volumes" if volume else "2D maps"
+                    raise ValueError(f"swizzle mode {mode} needs its xor_patterns for {kind}")
+
+    def xor_pattern(self, mode: int, *, volume: bool) -> XorPattern:
+        """Pipe XOR of a mode that is built in."""
+        return next(p for p in self.xor_patterns if (p.mode, p.volume) == (mode, volume))
 
     @property
     def axes(self) -> int:
