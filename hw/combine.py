@@ -22,7 +22,7 @@ FILTER = ("first_lane", "slab", "done", "ramp")
 
 def _side(cfg: UnitConfig) -> data.StructLayout:
     """What waits while the texels are grouped; `mip` is the map's."""
-    head = {name: slab_beat(cfg)[name].shape for name in (*HEAD, "thick")}
+    head = {name: slab_beat(cfg)[name].shape for name in (*HEAD, "packing")}
     lane = data.StructLayout(
         {
             "mip": unsigned(4),
@@ -101,8 +101,8 @@ class Combine(wiring.Component):
         m.d.comb += [side.kernel[name].eq(beat[name]) for name in FILTER]
         m.d.comb += [
             request.descending.eq(beat.linked == LINKED_MAX),
-            request.thick.eq(beat.thick),
-            side.thick.eq(beat.thick),
+            request.packing.eq(beat.packing),
+            side.packing.eq(beat.packing),
             side.read.eq((beat.linked == LINKED_FILTER) & ~beat.code.any() & ~beat.flush),
         ]
         with m.Switch(beat.linked):
@@ -195,7 +195,7 @@ class Combine(wiring.Component):
             byte = x[: self.cfg.word_log2]
             if self.cfg.volumes:
                 box = Cat(x[:2], texels.slice[0], texels.y[row][0])[: self.cfg.word_log2]
-                byte = Mux(side.thick, box, byte)
+                byte = Mux(side.packing[1], box, byte)
             m.d.sync += [
                 lane.joins[t].eq(member & texels.y_touched[row] & texels.x_touched[column]),
                 lane.byte[t].eq(byte),

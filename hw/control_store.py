@@ -124,7 +124,7 @@ class ControlStore(wiring.Component):
         side, scaled = self._side(m, op)
         is_array = fields["is_array"]
         m.d.comb += [
-            layout.map.swizzled.eq(fields["swizzled"]),
+            layout.map.swizzled.eq(fields["mode"].any()),
             layout.map.volume.eq(fields["volume"]),
             layout.map.last_slice.eq(Mux(is_array, key.depth, key.base_array)),
             layout.map.max_mip.eq(key.max_mip),
@@ -241,10 +241,9 @@ class ControlStore(wiring.Component):
             "scale": Cat(key[f"{side}_scale"] for side in ("width", "height", "depth")[: cfg.axes]),
             "base": key.base_address,
             "volume": volume if cfg.axes == 3 else C(0),
-            "swizzled": key.sw_mode.any(),
+            "mode": key.sw_mode,
+            "first_tail": C(16, 5),
         }
-        if len(cfg.swizzle_modes) == 1:
-            fields["swizzled"] = C(int(1 in cfg.swizzle_modes))
         return fields
 
     def _keep(self, m, name, enable, parts):

@@ -104,7 +104,7 @@ class LaneComparison:
         middle = high + (len(a) - high) // 2
         parts = [a[high:middle] == b[high:middle], a[middle:] == b[middle:]]
         if low < high:
-            inside = request.thick == (thick > flat)
+            inside = request.packing[1] == (thick > flat)
             parts.append(inside | (a[low:high] == b[low:high]))
         parts_q1 = delay(m, Cat(parts), 1, name=f"{name}_parts")
         return delay(m, parts_q1.all(), 1, name=name)

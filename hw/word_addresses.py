@@ -11,6 +11,7 @@ from minmip.hw.lib.delay import delay
 from minmip.hw.lib.queue import Queue
 from minmip.hw.lib.side_buffer import SideBuffer
 from minmip.hw.shapes import ADDRESS_BITS, SIZE_BITS
+from minmip.hw.swizzle import SW_LINEAR, is_layout
 from minmip.hw.word_beats import WORDS, addressed_beat, word_beat
 from minmip.hw.word_expand import WordExpand
 
@@ -19,7 +20,7 @@ __all__ = ["WordAddressDatapath", "WordAddresses"]
 SIDE = ("context", "code", "flush", "tag", "last", "read", "op", "lane", "kernel")
 PLACE = ("mip", "slice", "x", "y")
 BYTES = ("mask", "data")
-CONTROL = ("base", "columns", "chain", "mip_offset", "swizzled", "volume")
+CONTROL = ("base", "columns", "chain", "mip_offset", "mode", "first_tail", "volume")
 ROW_LOG2, THIN_LOG2, THICK_LOG2 = 8, 4, 3
 """Log2 of the columns of a block of 256 bytes, in LINEAR, in 256B_S and in 256B_S volumes."""
 
@@ -63,9 +64,10 @@ class WordAddressDatapath(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        thick = self.i.swizzled & (self.i.volume if self.cfg.volumes else Const(0, 1))
+        swizzled = is_layout(self.cfg, self.i.mode, self.i.volume, lambda one: one[0] != SW_LINEAR)
+        thick = swizzled & (self.i.volume if self.cfg.volumes else Const(0, 1))
         thick_q1 = delay(m, thick, 1, name="thick")
-        swizzled_q1 = delay(m, self.i.swizzled, 1, name="swizzled")
+        swizzled_q1 = delay(m, swizzled, 1, name="swizzled")
         map_q2 = {
             "base": delay(m, self.i.base, 2, name="base"),
             "chain": delay(m, self.i.chain, 2, name="chain"),
@@ -118,7 +120,7 @@ class WordAddresses(wiring.Component):
     Members
     -------
     i : In(stream.Signature(StructLayout({"beat": word_beat(cfg), "control": control_fields})))
-        Of `control`: base, columns, chain, mip_offset, swizzled and volume.
+        Of `control`: base, columns, chain, mip_offset, mode, first_tail and volume.
     o : Out(stream.Signature(addressed_beat(cfg)))
         Masks of read beats mean nothing.
     """

@@ -58,7 +58,7 @@ def random_slabs(rng, count, cfg):
         "linked": linked,
         "slab": rng.integers(0, 2, count),
         "done": rng.integers(0, 2, count),
-        "thick": thick,
+        "packing": 2 * thick,
         "ramp": {
             "slope2": rng.integers(0, 256, (count, cfg.axes)),
             "offset": rng.integers(0, 128, (count, cfg.axes)),
@@ -117,7 +117,7 @@ def grouped(beats, cfg):
     columns = [lane[name].tolist() for name in ("mip", "slice", "y", "x")]
     touched = [lane[f"{axis}_touched"].tolist() for axis in ("y", "x")]
     for beat, (active, linked, thick) in enumerate(
-        zip(*(beats[name].tolist() for name in ("active", "linked", "thick")), strict=True)
+        zip(*(beats[name].tolist() for name in ("active", "linked", "packing")), strict=True)
     ):
         groups = [_Group(cfg.lanes)]
         for number in range(cfg.lanes):

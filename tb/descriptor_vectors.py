@@ -269,7 +269,8 @@ def golden_control(
         "mip_filter": sampler.mip_filter,
         "filter_slope2": sampler.slope2,
         "filter_offset": sampler.offset,
-        "swizzled": layout.swizzled,
+        "mode": np.where(image.linked > 0, scales["SW_MODE"], 0),
+        "first_tail": np.full(len(layout.base), 16),
         "volume": layout.volume,
         "base": layout.base >> 8,
         "columns": (layout.pitch[:, 0] >> box_log2) - 1,
@@ -278,7 +279,7 @@ def golden_control(
     }
 
 
-MAP_FIELDS = ("swizzled", "volume", "base", "columns", "chain", "mip_offset", "scale")
+MAP_FIELDS = ("mode", "first_tail", "volume", "base", "columns", "chain", "mip_offset", "scale")
 """What only linked requests have."""
 
 

@@ -300,7 +300,7 @@ def golden_footprints(
     )
     return {name: taps[name] for name in kept} | {
         "linked": control["linked"],
-        "thick": control["swizzled"] & control["volume"],
+        "packing": 2 * ((control["mode"] > 0) & control["volume"]),
         "ramp": {
             name: np.where(second, control[field][:, 1:], control[field][:, :1])
             for name, field in (("slope2", "filter_slope2"), ("offset", "filter_offset"))

@@ -41,7 +41,7 @@ def settled(columns, beats, word_bytes):
     names = ("mip", "slice", "y", "x")
     mip, slice_, y, x = (words[name] for name in names)
     flat, box = (word_of(mip, slice_, y, x, thick, word_bytes)[0] for thick in (False, True))
-    thick = beats["thick"][columns["tag"]][:, None]
+    thick = beats["packing"][columns["tag"]][:, None]
     return columns | {
         "op": np.where(some & (columns["read"] == 0), columns["op"], 0),
         "word": {"valid": words["valid"]}
@@ -67,7 +67,7 @@ def writes(result, beats, cfg):
     if word_bytes > 8:
         box[1] = y // 2 * 2 + byte // 8
     flat = [slice_, y, x // word_bytes * word_bytes + byte]
-    thick = beats["thick"][group["tag"][number]]
+    thick = beats["packing"][group["tag"][number]]
     place = [np.where(thick, deep, even) for deep, even in zip(box, flat, strict=True)]
     columns = np.stack([number, mip, *place, found["data"][number, slot, byte]])
     return columns[:, np.lexsort(columns[::-1])]

@@ -96,7 +96,8 @@ def random_beats(rng, count, cfg):
         "columns": (layout.pitch[:, 0] >> block_log2(layout)) - 1,
         "chain": layout.chain_bytes >> 8,
         "mip_offset": layout.offset >> 8,
-        "swizzled": layout.swizzled,
+        "mode": layout.swizzled,
+        "first_tail": np.full(maps, 16),
         "volume": layout.volume,
     }
     beats = {

@@ -62,8 +62,8 @@ MUTANTS = [
     Mutant(
         "boxes_are_flat",
         "same_words",
-        "request.thick == (thick > flat)",
-        "request.thick != (thick > flat)",
+        "request.packing[1] == (thick > flat)",
+        "request.packing[1] != (thick > flat)",
         "words of a volume are boxes",
     ),
     Mutant(

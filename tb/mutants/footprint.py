@@ -76,8 +76,8 @@ MUTANTS = [
     Mutant(
         "flat_is_thick",
         "footprint",
-        "control.swizzled & control.volume",
-        "control.swizzled",
+        "is_layout(self.cfg, control.mode, control.volume, has_packing(kind))",
+        "control.mode.any()",
         "only swizzled volumes are thick",
     ),
     Mutant(

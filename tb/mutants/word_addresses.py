@@ -41,7 +41,7 @@ MUTANTS = [
     Mutant(
         "linear_volume_pitch",
         "word_addresses",
-        "thick = self.i.swizzled & ",
+        "thick = swizzled & ",
         "thick = ",
         "a LINEAR volume is laid out like an array",
     ),
