@@ -202,16 +202,19 @@ def rescale_result(cfg: UnitConfig) -> data.StructLayout:
 def address_request(cfg: UnitConfig) -> data.StructLayout:
     """A map texel and its map's layout at one mip level.
 
-    `base`, `chain` (one slice or slab) and `offset` count 256 bytes; `pitch` counts texels; `z` is
-    the slice or the depth.
+    `mode` is the SW_MODE. `base` counts 256 bytes; `chain` (one slice or slab) and `offset` count
+    blocks of the mode, of 256 bytes, 4 KB or 64 KB. `columns` are the mip's block columns less one.
+    `slot` is its place in the mip tail, from 0 for the largest, or 15. `z` is the slice or the
+    depth.
     """
     return data.StructLayout(
         {
-            "base": unsigned(40),
+            "base": unsigned(BLOCK_BITS),
             "chain": unsigned(24),
             "offset": unsigned(24),
-            "pitch": unsigned(SIZE_BITS),
-            "swizzled": unsigned(1),
+            "columns": unsigned(11),
+            "slot": unsigned(4),
+            "mode": unsigned(MODE_BITS),
             "volume": unsigned(1),
             "x": unsigned(TEXEL_BITS),
             "y": unsigned(TEXEL_BITS),
