@@ -53,6 +53,14 @@ LAYOUT_UNKNOWN = D3D12_TEXTURE_LAYOUT.D3D12_TEXTURE_LAYOUT_UNKNOWN
 LAYOUT_ROW_MAJOR = D3D12_TEXTURE_LAYOUT.D3D12_TEXTURE_LAYOUT_ROW_MAJOR
 UNORDERED_ACCESS = D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
 
+SHARED_EXPONENT = DXGI_FORMAT.DXGI_FORMAT_R9G9B9E5_SHAREDEXP
+WRITING_FLAGS = (
+    D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET,
+    D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_DEPTH_STENCIL,
+    UNORDERED_ACCESS,
+)
+"""What lets the pipeline write to a texture; one of R9G9B9E5 is read-only (spec 07 "Numbers")."""
+
 # What the descriptor words can say (spec 01, rule 18).
 LARGEST_SIDE = 16384
 LARGEST_DEPTH = 8192
@@ -169,6 +177,13 @@ def checked_description(desc: D3D12_RESOURCE_DESC1, *, xbox: bool) -> D3D12_RESO
         raise D3D12Error("D3D12_TEXTURE_LAYOUT_ROW_MAJOR is for buffers, not for textures")
     if desc.Layout != LAYOUT_UNKNOWN and not xbox:
         raise D3D12Error(f"layout {desc.Layout.name} needs the Xbox extensions")
+    if desc.Format == SHARED_EXPONENT:
+        for flag in WRITING_FLAGS:
+            if desc.Flags & flag:
+                raise D3D12Error(
+                    f"{SHARED_EXPONENT.name} is read-only for the pipeline: its textures cannot "
+                    f"have {flag.name}"
+                )
     _check_size(desc)
     chain = max(texture_size(desc)).bit_length()
     if desc.MipLevels > chain:
