@@ -58,7 +58,8 @@ from minmip.sim.d3d12 import enums
 from minmip.sim.d3d12.device import Device
 from minmip.sim.d3d12.enums import *  # noqa: F403  (the names are listed in enums.__all__)
 from minmip.sim.d3d12.errors import D3D12Error, D3D12Warning
-from minmip.sim.d3d12.heap import Resource, ResourceHeap
+from minmip.sim.d3d12.heap import ResourceHeap
+from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.samplers import Sampler
 from minmip.sim.d3d12.structures import (
     ALL,
@@ -74,7 +75,7 @@ from minmip.sim.d3d12.structures import (
     D3D12XBOX_SAMPLER_DESC,
     DXGI_SAMPLE_DESC,
 )
-from minmip.sim.d3d12.views import View
+from minmip.sim.d3d12.view import View
 
 __all__ = [  # noqa: F405
     "ALL",
@@ -97,8 +98,10 @@ __all__ = [  # noqa: F405
     "D3D12_SAMPLER_DESC",
     "D3D12_SAMPLER_FEEDBACK_TIER",
     "D3D12_SHADER_RESOURCE_VIEW_DESC",
+    "D3D12_SHADER_VERSION_TYPE",
     "D3D12_SRV_DIMENSION",
     "D3D12_TEXTURE_ADDRESS_MODE",
+    "D3D12_TEXTURE_COPY_TYPE",
     "D3D12_TEXTURE_LAYOUT",
     "D3D12_UAV_DIMENSION",
     "D3D12_UNORDERED_ACCESS_VIEW_DESC",

@@ -13,8 +13,8 @@ from minmip.sim.d3d12.decode import decoded_mip
 from minmip.sim.d3d12.draws import whole_numbers
 from minmip.sim.d3d12.enums import D3D12_RESOLVE_MODE, D3D12_RESOURCE_STATES, DXGI_FORMAT
 from minmip.sim.d3d12.errors import D3D12Error
-from minmip.sim.d3d12.heap import Resource
 from minmip.sim.d3d12.resolve import checked_transcode, transcode
+from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import MIN_MIP
 from minmip.sim.d3d12.states import (
     COPY_DEST,
@@ -26,7 +26,7 @@ from minmip.sim.d3d12.states import (
     named,
 )
 from minmip.sim.d3d12.structures import D3D12_RECT
-from minmip.sim.d3d12.views import View, view_field
+from minmip.sim.d3d12.view import View, view_field
 from minmip.sim.golden.descriptor import LINKED_FILTER
 
 __all__ = ["CommandList"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from minmip.sim.d3d12.errors import D3D12Error
-from minmip.sim.d3d12.heap import Resource
+from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import is_buffer, texture_axes
 
 __all__ = ["check_copy", "check_region", "copy_region", "copy_whole"]

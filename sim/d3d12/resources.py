@@ -45,6 +45,15 @@ PLAIN_FORMATS = frozenset({DXGI_FORMAT.DXGI_FORMAT_R8_UINT, DXGI_FORMAT.DXGI_FOR
 STORED_FORMATS = FEEDBACK_FORMATS | PLAIN_FORMATS
 """Formats whose textures occupy memory; of the others only the descriptor exists."""
 
+VIEW_FORMATS = frozenset(
+    {
+        DXGI_FORMAT.DXGI_FORMAT_R32_FLOAT_X8X24_TYPELESS,
+        DXGI_FORMAT.DXGI_FORMAT_X32_TYPELESS_G8X24_UINT,
+        DXGI_FORMAT.DXGI_FORMAT_R24_UNORM_X8_TYPELESS,
+        DXGI_FORMAT.DXGI_FORMAT_X24_TYPELESS_G8_UINT,
+    }
+)
+
 BUFFER = D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_BUFFER
 TEXTURE1D = D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_TEXTURE1D
 TEXTURE2D = D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_TEXTURE2D
@@ -173,6 +182,8 @@ def checked_description(desc: D3D12_RESOURCE_DESC1, *, xbox: bool) -> D3D12_RESO
         return desc
     if desc.Format == DXGI_FORMAT.DXGI_FORMAT_UNKNOWN:
         raise D3D12Error("a texture needs a Format, not DXGI_FORMAT_UNKNOWN")
+    if desc.Format in VIEW_FORMATS:
+        raise D3D12Error(f"{desc.Format.name} is a format of views, not of textures")
     if desc.Layout == LAYOUT_ROW_MAJOR:
         raise D3D12Error("D3D12_TEXTURE_LAYOUT_ROW_MAJOR is for buffers, not for textures")
     if desc.Layout != LAYOUT_UNKNOWN and not xbox:

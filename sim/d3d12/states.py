@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES
 from minmip.sim.d3d12.errors import D3D12Error
-from minmip.sim.d3d12.heap import Resource
+from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import FEEDBACK_FORMATS
 from minmip.sim.d3d12.structures import D3D12_RESOURCE_DESC1
 

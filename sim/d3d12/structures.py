@@ -176,16 +176,27 @@ class D3D12_SHADER_RESOURCE_VIEW_DESC(_Structure):
     FirstArraySlice: int = 0
     ArraySize: int = ALL
     ResourceMinLODClamp: float = 0.0
+    PlaneSlice: int = 0
+    First2DArrayFace: int = 0
+    NumCubes: int = ALL
 
 
 @dataclass(frozen=True)
 class D3D12_UNORDERED_ACCESS_VIEW_DESC(_Structure):
-    """Slices of a feedback map. `Format` names the kind of a plain R8_UINT map (Xbox)."""
+    """Slices of a feedback map. `Format` names the kind of a plain R8_UINT map (Xbox).
+
+    A feedback view is of all mips and the whole depth of its map, so the last four fields keep
+    their defaults.
+    """
 
     Format: DXGI_FORMAT = DXGI_FORMAT.DXGI_FORMAT_UNKNOWN
     ViewDimension: D3D12_UAV_DIMENSION = D3D12_UAV_DIMENSION.D3D12_UAV_DIMENSION_UNKNOWN
     FirstArraySlice: int = 0
     ArraySize: int = ALL
+    MipSlice: int = 0
+    PlaneSlice: int = 0
+    FirstWSlice: int = 0
+    WSize: int = ALL
 
 
 @dataclass(frozen=True)
