@@ -8,11 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minmip.sim.d3d12.context import Context, check_defined
-from minmip.sim.d3d12.copies import Box, check_copy, check_region, copy_region, copy_whole
+from minmip.sim.d3d12.copies import (
+    check_buffer_region,
+    check_copy,
+    copy_buffer_region,
+    copy_whole,
+)
+from minmip.sim.d3d12.copy_structures import D3D12_BOX, D3D12_TEXTURE_COPY_LOCATION
 from minmip.sim.d3d12.decode import decoded_mip
 from minmip.sim.d3d12.draws import whole_numbers
 from minmip.sim.d3d12.enums import D3D12_RESOLVE_MODE, D3D12_RESOURCE_STATES, DXGI_FORMAT
 from minmip.sim.d3d12.errors import D3D12Error
+from minmip.sim.d3d12.region_copies import checked_region, copy_region
 from minmip.sim.d3d12.resolve import checked_transcode, transcode
 from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import MIN_MIP
@@ -25,7 +32,7 @@ from minmip.sim.d3d12.states import (
     checked_state,
     named,
 )
-from minmip.sim.d3d12.structures import D3D12_RECT
+from minmip.sim.d3d12.structures import D3D12_RECT, check_structure
 from minmip.sim.d3d12.view import View, view_field
 from minmip.sim.golden.descriptor import LINKED_FILTER
 
@@ -193,31 +200,51 @@ class CommandList(Context):
         for resource in (dst, src):
             self._check_owner(resource)
         check_copy(dst, src)
-        self._use(src, COPY_SOURCE, "a copy's source")
-        self._use(dst, COPY_DEST, "a copy's destination")
+        self._use_for_copy(dst, src)
         self.execute()
         copy_whole(dst, src)
 
+    def copy_buffer_region(
+        self, dst: Resource, dst_offset: int, src: Resource, src_offset: int, num_bytes: int
+    ) -> None:
+        """Copy bytes between buffers, or inside one without overlap."""
+        for resource in (dst, src):
+            self._check_owner(resource)
+        to, start, count = check_buffer_region(dst, dst_offset, src, src_offset, num_bytes)
+        self._use_for_copy(dst, src)
+        self.execute()
+        copy_buffer_region(dst, to, src, start, count)
+
     def copy_texture_region(
         self,
-        dst: Resource,
-        dst_subresource: int,
+        dst: D3D12_TEXTURE_COPY_LOCATION,
         dst_x: int,
         dst_y: int,
         dst_z: int,
-        src: Resource,
-        src_subresource: int,
-        src_box: Box | None = None,
+        src: D3D12_TEXTURE_COPY_LOCATION,
+        src_box: D3D12_BOX | tuple[int, ...] | None = None,
     ) -> None:
-        """Copy texels between plain textures; feedback maps are refused.
+        """Copy texels between plain textures, or between one and a footprint in a buffer.
 
-        `src_box` is left, top, front, right, bottom, back.
+        Parameters
+        ----------
+        dst, src : D3D12_TEXTURE_COPY_LOCATION
+            Two subresources, whose dimensions may differ, or a subresource and a placed
+            footprint, as `Device.get_copyable_footprints` gives it. Formats must be of one
+            typeless family. Feedback maps are refused.
+        dst_x, dst_y, dst_z : int
+            Where the box goes.
+        src_box : D3D12_BOX or tuple or None
+            Left, top, front, right, bottom, back; None is the whole subresource or footprint.
         """
-        for resource in (dst, src):
-            self._check_owner(resource)
-        corner = (dst_x, dst_y, dst_z)
-        box = check_region(dst, dst_subresource, corner, src, src_subresource, src_box)
+        for location in (dst, src):
+            check_structure(D3D12_TEXTURE_COPY_LOCATION, location)
+            self._check_owner(location.pResource)
+        job = checked_region(dst, (dst_x, dst_y, dst_z), src, src_box)
+        self._use_for_copy(dst.pResource, src.pResource)
+        self.execute()
+        copy_region(job)
+
+    def _use_for_copy(self, dst: Resource, src: Resource) -> None:
         self._use(src, COPY_SOURCE, "a copy's source")
         self._use(dst, COPY_DEST, "a copy's destination")
-        self.execute()
-        copy_region(dst, dst_subresource, corner, src, src_subresource, box)

@@ -16,6 +16,7 @@ from minmip.sim.d3d12.allocation import (
 )
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES, D3D12_SAMPLER_FEEDBACK_TIER
 from minmip.sim.d3d12.errors import D3D12Error
+from minmip.sim.d3d12.footprints import CopyableFootprints, copyable_footprints
 from minmip.sim.d3d12.heap import UNDEFINED_BYTE, ResourceHeap
 from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.states import COMMON, checked_state
@@ -27,6 +28,7 @@ from minmip.sim.d3d12.structures import (
     check_structure,
 )
 from minmip.sim.d3d12.tiers import TIER_1_0, checked_tier
+from minmip.sim.d3d12.tiling import ResourceTiling, resource_tiling
 from minmip.sim.d3d12.view_maker import ViewMaker
 from minmip.sim.trace import Result, Trace
 
@@ -89,6 +91,26 @@ class Device(ViewMaker):
         if not isinstance(descs, list | tuple):
             raise D3D12Error(f"wanted a list of descriptions, not {type(descs).__name__}")
         return allocation_info([checked_resource(desc, xbox=self._xbox) for desc in descs])
+
+    def get_copyable_footprints(
+        self,
+        desc: D3D12_RESOURCE_DESC1,
+        first_subresource: int = 0,
+        num_subresources: int | None = None,
+        base_offset: int = 0,
+    ) -> CopyableFootprints:
+        """Lay subresources of a texture out in a buffer, for `copy_texture_region`.
+
+        `num_subresources` None is all from the first on. Rows are 256 bytes or a multiple apart,
+        subresources begin at multiples of 512.
+        """
+        checked = checked_resource(desc, xbox=self._xbox)
+        return copyable_footprints(checked, first_subresource, num_subresources, base_offset)
+
+    def get_resource_tiling(self, resource: Resource) -> ResourceTiling:
+        """Cut a texture into 64 KB tiles; the region of a feedback map may be one of them."""
+        self._check_owner(resource)
+        return resource_tiling(resource.desc)
 
     def create_committed_resource2(
         self,

@@ -112,3 +112,4 @@ class Recorder:
             raise D3D12Error(f"wanted a resource, not {type(resource).__name__}")
         if resource.heap is not self._heap:
             raise D3D12Error("the resource belongs to another device")
+        resource.check_alive()

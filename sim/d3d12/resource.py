@@ -17,6 +17,7 @@ from minmip.sim.d3d12.resources import (
     mip_size,
     stored_mips,
     stored_size,
+    subresource_count,
     swizzle_number,
     texture_axes,
 )
@@ -50,6 +51,8 @@ class Resource:
         The texture whose feedback the map holds since it was cleared.
     unread : bool
         Whether a feedback map holds what was written since it was cleared or decoded.
+    released : bool
+        Whether `release` was called: nothing takes the resource any more.
     stale : numpy.ndarray
         bool [subresources]: whether it was decoded since the map was last changed.
     heap : Heap
@@ -65,6 +68,7 @@ class Resource:
     defined: np.ndarray = field(repr=False)
     paired: Resource | None = field(default=None, repr=False)
     unread: bool = False
+    released: bool = False
     stale: np.ndarray = field(repr=False)
     _layout: MapLayout | None = field(repr=False)
     heap: Heap = field(repr=False)
@@ -114,13 +118,12 @@ class Resource:
                 heap.fill(address, total, UNDEFINED_BYTE)
             if layout is not None:
                 layout.base[:] = address - heap.base
-        mips = stored_mips(desc)
-        count = mips * (1 if desc.Dimension == TEXTURE3D else desc.DepthOrArraySize)
+        count = subresource_count(desc)
         return cls(
             desc=desc,
             address=address,
             size_in_bytes=total,
-            mips=mips,
+            mips=stored_mips(desc),
             sw_mode=sw_mode,
             state=state,
             stale=np.zeros(count, bool),
@@ -171,7 +174,7 @@ class Resource:
     def write_to_subresource(self, texels: np.ndarray, subresource: int = 0) -> None:
         """Write the texels of one subresource; shape and errors as in `read_from_subresource`."""
         mip, layer = self._subresource(subresource)
-        addresses = self._addresses(mip)[layer]
+        addresses = self.byte_offsets(mip)[layer]
         texels = np.asarray(texels)
         if texels.dtype != np.uint8 or texels.shape != addresses.shape:
             raise D3D12Error(
@@ -184,7 +187,7 @@ class Resource:
 
     def texels(self, mip: int) -> np.ndarray:
         """Read all slices of a mip as the hardware has them, uint8 [slices, ...], after a flush."""
-        addresses = self._addresses(mip)
+        addresses = self.byte_offsets(mip)
         self.heap.flush()
         return self.heap.memory[addresses]
 
@@ -200,28 +203,31 @@ class Resource:
         texels : array
             uint8, of that shape.
         """
-        addresses = self._addresses(mip)[layer][where]
+        addresses = self.byte_offsets(mip)[layer][where]
         self.heap.flush()
         self.heap.memory[addresses] = texels
 
+    def release(self) -> None:
+        """Give the resource up, after all recorded draws: whatever names it later is refused.
+
+        Its memory is not handed out again.
+        """
+        self.check_alive()
+        self.heap.flush()
+        self.released = True
+
+    def check_alive(self) -> None:
+        """Raise D3D12Error for a resource that was released."""
+        if self.released:
+            raise D3D12Error(f"the {self.desc.Format.name} resource was released")
+
     def need_memory(self) -> None:
-        """Raise D3D12Error for a resource of which only the descriptor exists."""
+        """Raise D3D12Error for a resource that was released or is a descriptor only."""
+        self.check_alive()
         if not self.size_in_bytes:
             raise D3D12Error(f"a {self.desc.Format.name} texture has no memory in this model")
 
-    def _subresource(self, subresource: int) -> tuple[int, int]:
-        if self.is_opaque:
-            raise D3D12Error("the CPU cannot read or write an opaque feedback map: decode it")
-        if not isinstance(subresource, int | np.integer):
-            raise D3D12Error(f"subresource must be a whole number, not {subresource!r}")
-        if not 0 <= subresource < len(self.defined):
-            raise D3D12Error(
-                f"subresource must be in 0..{len(self.defined) - 1}, not {subresource}"
-            )
-        layer, mip = divmod(subresource, self.mips)
-        return mip, layer
-
-    def _addresses(self, mip: int) -> np.ndarray:
+    def byte_offsets(self, mip: int) -> np.ndarray:
         """Offsets in the heap of all texels of a mip, int64 [slices, (depth, (height,)) width]."""
         self.need_memory()
         if self._layout is None:  # a buffer: one row
@@ -234,3 +240,15 @@ class Resource:
         if volume:
             return addresses[None]
         return addresses if texture_axes(self.desc) == 2 else addresses[:, 0]
+
+    def _subresource(self, subresource: int) -> tuple[int, int]:
+        if self.is_opaque:
+            raise D3D12Error("the CPU cannot read or write an opaque feedback map: decode it")
+        if not isinstance(subresource, int | np.integer):
+            raise D3D12Error(f"subresource must be a whole number, not {subresource!r}")
+        if not 0 <= subresource < len(self.defined):
+            raise D3D12Error(
+                f"subresource must be in 0..{len(self.defined) - 1}, not {subresource}"
+            )
+        layer, mip = divmod(subresource, self.mips)
+        return mip, layer

@@ -32,6 +32,7 @@ __all__ = [
     "region_log2",
     "stored_mips",
     "stored_size",
+    "subresource_count",
     "swizzle_number",
     "texture_axes",
     "texture_size",
@@ -102,6 +103,12 @@ def is_stored(desc: D3D12_RESOURCE_DESC1) -> bool:
 def stored_mips(desc: D3D12_RESOURCE_DESC1) -> int:
     """Mip levels in memory: 1 for MinMip feedback, whatever the description says."""
     return 1 if desc.Format == MIN_MIP else desc.MipLevels
+
+
+def subresource_count(desc: D3D12_RESOURCE_DESC1) -> int:
+    """Subresources in memory of a checked description, of one plane."""
+    slices = 1 if desc.Dimension == TEXTURE3D else desc.DepthOrArraySize
+    return slices * stored_mips(desc)
 
 
 def swizzle_number(desc: D3D12_RESOURCE_DESC1) -> int:
