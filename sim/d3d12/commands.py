@@ -17,18 +17,23 @@ from minmip.sim.d3d12.copies import (
 from minmip.sim.d3d12.copy_structures import D3D12_BOX, D3D12_TEXTURE_COPY_LOCATION
 from minmip.sim.d3d12.decode import decoded_mip
 from minmip.sim.d3d12.draws import whole_numbers
-from minmip.sim.d3d12.enums import D3D12_RESOLVE_MODE, D3D12_RESOURCE_STATES, DXGI_FORMAT
+from minmip.sim.d3d12.enums import (
+    D3D12_RESOLVE_MODE,
+    D3D12_RESOURCE_STATES,
+    D3D12_SHADER_VERSION_TYPE,
+    DXGI_FORMAT,
+)
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.region_copies import checked_region, copy_region
 from minmip.sim.d3d12.resolve import checked_transcode, transcode
 from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import MIN_MIP
+from minmip.sim.d3d12.stages import PIXEL, checked_stage, read_state
 from minmip.sim.d3d12.states import (
     COPY_DEST,
     COPY_SOURCE,
     RESOLVE_DEST,
     RESOLVE_SOURCE,
-    SHADER_RESOURCE,
     checked_state,
     named,
 )
@@ -46,7 +51,14 @@ class CommandList(Context):
     nothing.
     """
 
-    def load_min_mip(self, view: View, texel: ArrayLike, array_slice: ArrayLike = 0) -> np.ndarray:
+    def load_min_mip(
+        self,
+        view: View,
+        texel: ArrayLike,
+        array_slice: ArrayLike = 0,
+        *,
+        stage: D3D12_SHADER_VERSION_TYPE = PIXEL,
+    ) -> np.ndarray:
         """Read texels of a MinMip map by whole coordinates, as a shader's Load does.
 
         Parameters
@@ -57,6 +69,8 @@ class CommandList(Context):
             Coordinates of map texels, x first, n as many as the view has axes.
         array_slice : int [...] or one number
             Slice of the view.
+        stage : D3D12_SHADER_VERSION_TYPE
+            The shader that reads.
 
         Returns
         -------
@@ -73,7 +87,7 @@ class CommandList(Context):
         if min_mip is None:
             raise D3D12Error("a NULL view has no texels to load")
         check_defined(min_mip)
-        self._use(min_mip, SHADER_RESOURCE, "a load")
+        self._use(min_mip, read_state(checked_stage(stage)), "a load")
         place = [*np.moveaxis(whole_numbers("texel", texel, view.axes), -1, 0)]
         layer = whole_numbers("array_slice", array_slice) + view_field(view, "BASE_ARRAY")
         texels = min_mip.texels(0)
