@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minmip.sim.d3d12.context import Context, check_defined
+from minmip.sim.d3d12.checking import warn_of_late_decode
+from minmip.sim.d3d12.context import Context, check_cleared, check_defined
 from minmip.sim.d3d12.copies import (
     check_buffer_region,
     check_copy,
@@ -30,6 +31,7 @@ from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import MIN_MIP
 from minmip.sim.d3d12.stages import PIXEL, checked_stage, read_state
 from minmip.sim.d3d12.states import (
+    COMMON,
     COPY_DEST,
     COPY_SOURCE,
     RESOLVE_DEST,
@@ -87,7 +89,6 @@ class CommandList(Context):
         if min_mip is None:
             raise D3D12Error("a NULL view has no texels to load")
         check_defined(min_mip)
-        self._use(min_mip, read_state(checked_stage(stage)), "a load")
         place = [*np.moveaxis(whole_numbers("texel", texel, view.axes), -1, 0)]
         layer = whole_numbers("array_slice", array_slice) + view_field(view, "BASE_ARRAY")
         texels = min_mip.texels(0)
@@ -101,6 +102,7 @@ class CommandList(Context):
         last = view_field(view, "DEPTH") if view.is_array else view_field(view, "BASE_ARRAY")
         if view.axes < 3 and ((layer < 0) | (layer > last)).any():
             raise D3D12Error(f"array_slice must be a slice of the view, not {array_slice}")
+        self._use((min_mip, read_state(checked_stage(stage)), "a load"))
         first = layer if view.axes < 3 else 0
         return texels[(first, *reversed(place))].astype(np.float32) / np.float32(8)
 
@@ -126,7 +128,10 @@ class CommandList(Context):
         if not isinstance(feedback, Resource) or not feedback.is_opaque:
             raise D3D12Error("only an opaque feedback map can be decoded")
         self._check_owner(feedback)
-        self._check_decodable(feedback, list(range(len(feedback.defined))))
+        check_cleared(feedback)
+        if self._debug:
+            warn_of_late_decode(feedback, list(range(len(feedback.defined))))
+        self.execute()
         feedback.unread, feedback.stale[:] = False, True
         mips = [decoded_mip(feedback, mip, raw) for mip in range(feedback.mips)]
         return mips[0] if feedback.desc.Format == MIN_MIP else mips
@@ -144,11 +149,10 @@ class CommandList(Context):
         self._check_owner(resource)
         before = checked_state(resource.desc, before)
         after = checked_state(resource.desc, after)
-        if self._debug and before != resource.state:
-            raise D3D12Error(
-                f"StateBefore is {named(before)}, the resource is in {named(resource.state)}"
-            )
-        resource.state = after
+        state = resource.state or resource.promoted
+        if self._debug and before != state:
+            raise D3D12Error(f"StateBefore is {named(before)}, the resource is in {named(state)}")
+        resource.state, resource.promoted = after, COMMON
 
     def resolve_subresource_region(
         self,
@@ -195,13 +199,17 @@ class CommandList(Context):
             mode,
             xbox=self._xbox,
         )
-        self._use(src, RESOLVE_SOURCE, "a resolve's source")
-        self._use(dst, RESOLVE_DEST, "a resolve's destination")
         if job.decode:
-            self._check_decodable(src, job.subresources)
+            check_cleared(src, job.subresources)
         else:
             check_defined(src)
-        self.execute()
+        self._use(
+            (src, RESOLVE_SOURCE, "a resolve's source"),
+            (dst, RESOLVE_DEST, "a resolve's destination"),
+        )
+        if job.decode and self._debug:
+            warn_of_late_decode(src, job.subresources)
+        self._flush()
         transcode(job)
         job.opaque.unread = False
         if not job.decode:
@@ -215,7 +223,7 @@ class CommandList(Context):
             self._check_owner(resource)
         check_copy(dst, src)
         self._use_for_copy(dst, src)
-        self.execute()
+        self._flush()
         copy_whole(dst, src)
 
     def copy_buffer_region(
@@ -226,7 +234,7 @@ class CommandList(Context):
             self._check_owner(resource)
         to, start, count = check_buffer_region(dst, dst_offset, src, src_offset, num_bytes)
         self._use_for_copy(dst, src)
-        self.execute()
+        self._flush()
         copy_buffer_region(dst, to, src, start, count)
 
     def copy_texture_region(
@@ -256,9 +264,8 @@ class CommandList(Context):
             self._check_owner(location.pResource)
         job = checked_region(dst, (dst_x, dst_y, dst_z), src, src_box)
         self._use_for_copy(dst.pResource, src.pResource)
-        self.execute()
+        self._flush()
         copy_region(job)
 
     def _use_for_copy(self, dst: Resource, src: Resource) -> None:
-        self._use(src, COPY_SOURCE, "a copy's source")
-        self._use(dst, COPY_DEST, "a copy's destination")
+        self._use((src, COPY_SOURCE, "a copy's source"), (dst, COPY_DEST, "a copy's destination"))

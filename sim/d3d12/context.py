@@ -12,7 +12,6 @@ from minmip.sim.d3d12.checking import (
     check_levels,
     check_residency,
     check_texture_operand,
-    warn_of_late_decode,
     warn_of_lost_feedback,
 )
 from minmip.sim.d3d12.decode import NONE_SAMPLED
@@ -29,7 +28,7 @@ from minmip.sim.d3d12.view import View, view_field
 from minmip.sim.golden.descriptor import LINKED_FILTER, LINKED_MIN, LINKED_OR
 from minmip.sim.trace import SAMPLE, SAMPLE_B, SAMPLE_D, SAMPLE_L, SAMPLE_LZ
 
-__all__ = ["Context", "check_defined"]
+__all__ = ["Context", "check_cleared", "check_defined"]
 
 FEEDBACK_TYPES = (LINKED_OR, LINKED_MIN)
 FEEDBACK_MAKER = "create_sampler_feedback_unordered_access_view"
@@ -58,12 +57,12 @@ class Context(Recorder):
         feedback = self._map_of(view, FEEDBACK_TYPES, FEEDBACK_MAKER)
         if feedback is None:
             return
-        self._use(feedback, UNORDERED_ACCESS, "a clear")
+        self._use((feedback, UNORDERED_ACCESS, "a clear"))
         cleared = NONE_SAMPLED if view.linked_type == LINKED_MIN else 0
         self._heap.flush()
         if self._debug:
             warn_of_lost_feedback(feedback)
-        feedback.map()[:] = cleared
+        self._heap.fill(feedback.address, feedback.size_in_bytes, cleared)
         feedback.defined[:] = True
         feedback.paired, feedback.unread, feedback.stale[:] = None, False, False
 
@@ -150,7 +149,6 @@ class Context(Recorder):
             return null_answer(uv)
         check_defined(min_mip)
         draw = self._draw(SAMPLE_LZ, view, sampler, uv, lanes)
-        self._use(min_mip, read_state(lanes.get("stage", PIXEL)), "a MinMip sample")
         if not sampler.fits_min_mip_view:
             raise D3D12Error(
                 "a bilinear sampler for a MinMip view needs "
@@ -159,6 +157,7 @@ class Context(Recorder):
             )
         if self._debug:
             check_residency(min_mip, view_field(view, "LAST_LEVEL"))
+        self._use((min_mip, read_state(lanes.get("stage", PIXEL)), "a MinMip sample"))
         self._draws.append(draw)
         everything = self._run(self._backend).filtered
         filtered = everything[len(everything) - len(draw) :]
@@ -168,8 +167,7 @@ class Context(Recorder):
         feedback = self._map_of(view, FEEDBACK_TYPES, FEEDBACK_MAKER)
         if feedback is None:
             return
-        _check_cleared(feedback)
-        self._use(feedback, UNORDERED_ACCESS, "a feedback write")
+        check_cleared(feedback)
         if feedback.paired not in (None, view.target):
             raise D3D12Error(
                 "the map holds feedback of another texture: one map serves one texture between "
@@ -178,6 +176,7 @@ class Context(Recorder):
         draw = self._draw(opcode, view, sampler, uv, lanes, **operands)
         if draw.clamp is not None and (draw.clamp > view.last_level).any():
             warn(f"a clamp is beyond the view's last mip {view.last_level}, which is used")
+        self._use((feedback, UNORDERED_ACCESS, "a feedback write"))
         feedback.paired, feedback.unread, feedback.stale[:] = view.target, True, False
         self._draws.append(draw)
 
@@ -194,13 +193,6 @@ class Context(Recorder):
                 check_gradients(draw.uvw, draw.exec_mask != 0)
         return draw
 
-    def _check_decodable(self, feedback: Resource, subresources: list[int]) -> None:
-        """Check that (some subresources of) a map hold feedback; a late decode is said."""
-        if not feedback.defined[subresources].all():
-            raise D3D12Error("a feedback map must be cleared before its first use")
-        if self._debug:
-            warn_of_late_decode(feedback, subresources)
-
 
 def check_defined(resource: Resource) -> None:
     """Raise D3D12Error for a resource with contents that nobody wrote."""
@@ -208,6 +200,7 @@ def check_defined(resource: Resource) -> None:
         raise D3D12Error("contents are undefined: a placed resource must be written first")
 
 
-def _check_cleared(resource: Resource) -> None:
-    if not resource.defined.all():
+def check_cleared(feedback: Resource, subresources: list[int] | None = None) -> None:
+    """Raise D3D12Error unless (some subresources of) a feedback map hold feedback."""
+    if not feedback.defined[subresources or slice(None)].all():
         raise D3D12Error("a feedback map must be cleared before its first use")

@@ -33,7 +33,9 @@ class Heap:
     size : int
         Bytes available; the operating system provides them only as they are touched.
     flush : callable
-        Carries out the recorded GPU work; called before the CPU reads or writes.
+        Carries out the recorded GPU work; called before something else touches the memory.
+    finish : callable
+        The same, and ends the command list; called before the CPU reads or writes.
 
     Raises
     ------
@@ -41,13 +43,20 @@ class Heap:
         When base or size do not fit the 48-bit address space of the descriptors.
     """
 
-    def __init__(self, base: int, size: int, flush: Callable[[], object]):
+    def __init__(
+        self,
+        base: int,
+        size: int,
+        flush: Callable[[], object],
+        finish: Callable[[], object],
+    ):
         if base < 0 or base % ALIGNMENT:
             raise D3D12Error(f"the base address must be a multiple of {ALIGNMENT}, not {base}")
         if size < 0 or base + size > 1 << ADDRESS_BITS:
             raise D3D12Error(f"base + size must be within {ADDRESS_BITS} address bits")
         self.base = base
         self.flush = flush
+        self.finish = finish
         self._bytes = np.zeros(size, np.uint8)
         self._used = 0
 

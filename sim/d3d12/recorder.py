@@ -11,7 +11,7 @@ from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES, D3D12_SAMPLER_FEEDBACK
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.heap import Heap
 from minmip.sim.d3d12.resource import Resource
-from minmip.sim.d3d12.states import check_use
+from minmip.sim.d3d12.states import COMMON, check_use, promote
 from minmip.sim.d3d12.view import View
 from minmip.sim.trace import Result, Trace
 
@@ -43,12 +43,13 @@ class Recorder:
         debug: bool,
         tier: D3D12_SAMPLER_FEEDBACK_TIER,
     ):
-        self._heap = Heap(heap_base, heap_size, self.execute)
+        self._heap = Heap(heap_base, heap_size, self._flush, self.execute)
         self._backend = backend
         self._xbox = xbox
         self._debug = debug
         self._tier = tier
         self._draws: list[Draw] = []
+        self._promoted: list[Resource] = []
 
     @property
     def memory(self) -> np.ndarray:
@@ -60,7 +61,9 @@ class Recorder:
         return join(self._draws, self._heap.base, self._heap.memory)
 
     def execute(self, backend: Callable[[Trace], Result] | None = None) -> Result | None:
-        """Run the recorded draws and put their writes into memory.
+        """Run the recorded draws and put their writes into memory; the command list ends here.
+
+        Resources that uses promoted from COMMON are in COMMON again.
 
         Parameters
         ----------
@@ -78,7 +81,16 @@ class Recorder:
             When the backend refuses a quad (a build of the unit that leaves something out); memory
             is unchanged then, and the draws are dropped.
         """
-        return self._run(backend or self._backend) if self._draws else None
+        result = self._run(backend or self._backend) if self._draws else None
+        for resource in self._promoted:
+            resource.promoted = COMMON
+        self._promoted.clear()
+        return result
+
+    def _flush(self) -> None:
+        """Run the recorded draws for a command behind them in the same list."""
+        if self._draws:
+            self._run(self._backend)
 
     def _run(self, backend: Callable[[Trace], Result]) -> Result:
         trace = self.build_trace()
@@ -94,10 +106,18 @@ class Recorder:
         self._heap.memory[:] = result.memory
         return result
 
-    def _use(self, resource: Resource, state: D3D12_RESOURCE_STATES, what: str) -> None:
-        """Check the state of a resource, in the debug layer."""
-        if self._debug:
+    def _use(self, *uses: tuple[Resource, D3D12_RESOURCE_STATES, str]) -> None:
+        """Check the states of resources in the debug layer; the last check of a command.
+
+        Each use is the resource, the state that it needs, and its name in a message.
+        """
+        if not self._debug:
+            return
+        for resource, state, what in uses:
             check_use(resource, state, what)
+        for resource, state, _ in uses:
+            promote(resource, state)
+            self._promoted.append(resource)
 
     def _map_of(self, view: View, linked_types: tuple[int, ...], maker: str) -> Resource | None:
         """Check the kind of a view; returns its map, None for a NULL view."""

@@ -45,6 +45,8 @@ class Resource:
         Swizzle mode for the descriptor.
     state : D3D12_RESOURCE_STATES
         What barriers have made of the initial state.
+    promoted : D3D12_RESOURCE_STATES
+        What uses have made of COMMON since the last `execute`; COMMON in another state.
     defined : numpy.ndarray
         bool [subresources]: False while the contents of one are undefined.
     paired : Resource or None
@@ -65,6 +67,7 @@ class Resource:
     mips: int
     sw_mode: int
     state: D3D12_RESOURCE_STATES
+    promoted: D3D12_RESOURCE_STATES = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_COMMON
     defined: np.ndarray = field(repr=False)
     paired: Resource | None = field(default=None, repr=False)
     unread: bool = False
@@ -149,7 +152,7 @@ class Resource:
         D3D12Error for a resource without memory.
         """
         self.need_memory()
-        self.heap.flush()
+        self.heap.finish()
         if not self.is_opaque:
             self.defined[:] = True  # nobody can tell what the CPU will write
         start = self.address - self.heap.base
@@ -169,6 +172,7 @@ class Resource:
             For an opaque feedback map, a resource without memory or a subresource it has not.
         """
         mip, layer = self._subresource(subresource)
+        self.heap.finish()
         return self.texels(mip)[layer]
 
     def write_to_subresource(self, texels: np.ndarray, subresource: int = 0) -> None:
@@ -181,7 +185,7 @@ class Resource:
                 f"subresource {subresource} wants uint8 {list(addresses.shape)}, "
                 f"not {texels.dtype} {list(texels.shape)}"
             )
-        self.heap.flush()
+        self.heap.finish()
         self.heap.memory[addresses] = texels
         self.defined[subresource] = True
 
