@@ -15,6 +15,7 @@ from minmip.sim.d3d12 import (
     D3D12_RECT,
     D3D12_SAMPLER_DESC,
     D3D12_SHADER_RESOURCE_VIEW_DESC,
+    D3D12_TEXTURE_COPY_LOCATION,
     D3D12_UNORDERED_ACCESS_VIEW_DESC,
     D3D12XBOX_SAMPLER_DESC,
     D3D12Error,
@@ -207,7 +208,13 @@ def test_random_commands_change_all_or_nothing(sound, spoilt):
             dst, subs[0], x, y, src, subs[1], rect, form, mode
         ),
         lambda: device.copy_resource(dst, src),
-        lambda: device.copy_texture_region(dst, subs[0], x, y, 0, src, subs[1]),
+        lambda: device.copy_texture_region(
+            D3D12_TEXTURE_COPY_LOCATION(dst, SubresourceIndex=subs[0]),
+            x,
+            y,
+            0,
+            D3D12_TEXTURE_COPY_LOCATION(src, SubresourceIndex=subs[1]),
+        ),
     ]
     for call in calls:
         before = device.memory.copy()

@@ -8,7 +8,7 @@ from math import prod
 from minmip.sim.d3d12.decode import decoded_texels, encoded
 from minmip.sim.d3d12.enums import D3D12_RESOLVE_MODE, DXGI_FORMAT
 from minmip.sim.d3d12.errors import D3D12Error
-from minmip.sim.d3d12.heap import Resource
+from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import (
     MIN_MIP,
     decoded_size,

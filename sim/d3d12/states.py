@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES
 from minmip.sim.d3d12.errors import D3D12Error
-from minmip.sim.d3d12.heap import Resource
+from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import FEEDBACK_FORMATS
 from minmip.sim.d3d12.structures import D3D12_RESOURCE_DESC1
 
@@ -19,6 +19,7 @@ __all__ = [
     "check_use",
     "checked_state",
     "named",
+    "promote",
 ]
 
 COMMON = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_COMMON
@@ -30,6 +31,7 @@ RESOLVE_DEST = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_RESOLVE_DEST
 RESOLVE_SOURCE = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_RESOLVE_SOURCE
 
 WRITES = (UNORDERED_ACCESS, COPY_DEST, RESOLVE_DEST)
+ANY_WRITE = UNORDERED_ACCESS | COPY_DEST | RESOLVE_DEST
 
 
 def checked_state(desc: D3D12_RESOURCE_DESC1, state: D3D12_RESOURCE_STATES | int):
@@ -54,7 +56,10 @@ def named(state: D3D12_RESOURCE_STATES) -> str:
 
 
 def check_use(resource: Resource, wanted: D3D12_RESOURCE_STATES, what: str) -> None:
-    """Raise D3D12Error unless the state of a resource allows a use; COMMON is promoted.
+    """Raise D3D12Error unless the state of a resource allows a use.
+
+    From COMMON the first use promotes a resource to the state it needs, and reads to further
+    states of reading; until the next `execute` it is then in that state.
 
     Parameters
     ----------
@@ -65,7 +70,14 @@ def check_use(resource: Resource, wanted: D3D12_RESOURCE_STATES, what: str) -> N
     what : str
         The use, for the message.
     """
-    if resource.state and not resource.state & wanted:
-        raise D3D12Error(
-            f"{what} needs {named(wanted)}, the resource is in {named(resource.state)}"
-        )
+    state = resource.state or resource.promoted
+    if not state or state & wanted or (not resource.state and not (state | wanted) & ANY_WRITE):
+        return
+    how = "" if resource.state else ", to which an earlier use promoted it from COMMON"
+    raise D3D12Error(f"{what} needs {named(wanted)}, the resource is in {named(state)}{how}")
+
+
+def promote(resource: Resource, wanted: D3D12_RESOURCE_STATES) -> None:
+    """Carry out the promotion of a checked use of a resource in COMMON."""
+    if not resource.state:
+        resource.promoted |= wanted

@@ -6,7 +6,7 @@ from minmip.sim.d3d12.enums import D3D12_SAMPLER_FEEDBACK_TIER, D3D12_TEXTURE_AD
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.resources import TEXTURE3D
 from minmip.sim.d3d12.samplers import Sampler
-from minmip.sim.d3d12.views import View, view_field
+from minmip.sim.d3d12.view import View, view_field
 
 __all__ = ["TIER_0_9", "TIER_1_0", "check_tier_0_9_sampler", "check_tier_0_9_view", "checked_tier"]
 
