@@ -1,19 +1,22 @@
-"""Where the mips of a map lie, and whether the map fits the memory (spec 05, 4.1 and 8.1).
+"""Where the mips of a map lie, and whether the map fits the memory (spec 05, 4 and 8.1).
 
-Everything counts blocks of 256 bytes: 256 x 1 texels in LINEAR, 16 x 16 in 256B_S, 8 x 4 x 8 in
-256B_S volumes.
+Mips and chains count blocks of the map's swizzle mode: 256 bytes, 4 KB or 64 KB.
 """
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, unsigned
+from collections.abc import Callable
+
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from minmip.hw.config import XOR_MODES, UnitConfig
 from minmip.hw.descriptor_words import among
 from minmip.hw.lib.delay import delay
-from minmip.hw.shapes import BLOCK_BITS, SLICE_BITS, TEXEL_BITS
+from minmip.hw.shapes import BLOCK_BITS, MODE_BITS, SLICE_BITS, TEXEL_BITS
+from minmip.hw.swizzle import Layout, block_log2, box_log2, is_layout, layouts, tail_slots
 from minmip.hw.vendor.parts import Multiplier
 
-__all__ = ["CHAIN_BITS", "COLUMN_BITS", "PAIRS", "MapLayout", "map_shape"]
+__all__ = ["CHAIN_BITS", "COLUMN_BITS", "NO_TAIL", "PAIRS", "MapLayout", "map_shape"]
 
 COLUMN_BITS = 11
 """Block columns less one: 16384 texels are 2048 blocks of 8 texels."""
@@ -21,6 +24,8 @@ CHAIN_BITS = 24
 """A chain of mips of the largest slab, 16384 x 16384 x 8 texels."""
 PAIRS = 8
 """Mips are laid out two by two: 15 and 14 first, 1 and 0 last, as they lie in memory."""
+NO_TAIL = 16
+"""The first mip of a tail that is not there."""
 _LIMB = CHAIN_BITS // 2
 """Half of a chain, which one multiplier takes to the number of slices."""
 _TOTAL_BITS = 34
@@ -33,11 +38,12 @@ _STEP = 17
 def map_shape() -> data.StructLayout:
     """What the layout needs of a descriptor besides the sides of its map.
 
-    `last_slice` of the view, which a volume ignores; `max_mip` mips less one; `base` in blocks.
+    `mode` is SW_MODE; `last_slice` of the view, which a volume ignores; `max_mip` mips less one;
+    `base` counts 256 bytes.
     """
     return data.StructLayout(
         {
-            "swizzled": unsigned(1),
+            "mode": unsigned(MODE_BITS),
             "volume": unsigned(1),
             "last_slice": unsigned(SLICE_BITS),
             "max_mip": unsigned(4),
@@ -49,6 +55,11 @@ def map_shape() -> data.StructLayout:
 def _at_least(value: Value, number: int) -> Value:
     """Compare 4 bits with a constant, in one look-up table instead of a carry chain."""
     return among(value, range(number, 16))
+
+
+def _halves_height(layout: Layout) -> bool:
+    """Whether the largest mip of a tail is half a block high; else it is half a block wide."""
+    return block_log2(layout) == 12 and box_log2(layout)[2] > 0
 
 
 def _subtract(m: Module, a: Value, b: Value, name: str) -> tuple[Value, Value]:
@@ -73,17 +84,25 @@ class MapLayout(wiring.Component):
     The sides of the map's mip 0, less one, come in as `side`, one a clock: `load_x`, `load_y` and
     `load_z` say which it is. x may come again; y starts the walk, with z one clock later at most.
     `map` and the memory's bounds must hold still from 3 clocks before y until `fits_valid`, 20
-    clocks after y.
+    clocks after y. Between two y there are 20 clocks or more.
 
     Mips are walked from the smallest, since that is how they lie in memory: the block columns and
     rows less one enter shift registers from the top, two bits a clock, so that these hold those of
     two mips. Two multipliers take columns to rows, and then both halves of the chain to the slices.
 
+    Mips in a tail share one block. Which those are comes out of the walk too: a mip is too large
+    for the tail when a bit of its sides, counted in largest tail mips, has entered.
+
+    Parameters
+    ----------
+    cfg : UnitConfig
+        `swizzle_modes` and `resource_types`: layouts that are left out cost nothing.
+
     Members
     -------
     map : In(map_shape())
     memory_base, memory_limit : In(40), In(41)
-        First block of the memory, and the first one behind it.
+        First 256 bytes of the memory, and the first ones behind it.
     side : In(14)
     load_x, load_y, load_z : In(1)
     columns : Out(11)
@@ -91,9 +110,9 @@ class MapLayout(wiring.Component):
     offset_valid : Out(8)
         One bit per pair of mips: for bit n, `offset` is now that of mips 2n and 2n + 1.
     offset : Out(ArrayLayout(24, 2))
-        Mips beyond `max_mip` have offset 0.
-    chain : Out(24)
-        Valid from `chain_valid` to the next y.
+        Mips in the tail and those beyond `max_mip` have offset 0.
+    chain, first_tail : Out(24), Out(5)
+        Valid from `chain_valid` to the next y. `first_tail` is 16 without a tail.
     chain_valid : Out(1)
         High 14 clocks after y.
     fits : Out(1)
@@ -101,35 +120,51 @@ class MapLayout(wiring.Component):
     fits_valid : Out(1)
     """
 
-    map: In(map_shape())
-    memory_base: In(BLOCK_BITS)
-    memory_limit: In(BLOCK_BITS + 1)
-    side: In(TEXEL_BITS)
-    load_x: In(1)
-    load_y: In(1)
-    load_z: In(1)
-    columns: Out(COLUMN_BITS)
-    offset_valid: Out(PAIRS)
-    offset: Out(data.ArrayLayout(unsigned(CHAIN_BITS), 2))
-    chain: Out(CHAIN_BITS)
-    chain_valid: Out(1)
-    fits: Out(1)
-    fits_valid: Out(1)
+    map: data.View
+    memory_base: Signal
+    memory_limit: Signal
+    side: Signal
+    load_x: Signal
+    load_y: Signal
+    load_z: Signal
+    columns: Signal
+    offset_valid: Signal
+    offset: data.View
+    chain: Signal
+    first_tail: Signal
+    chain_valid: Signal
+    fits: Signal
+    fits_valid: Signal
+
+    def __init__(self, cfg: UnitConfig):
+        self.cfg = cfg
+        self.tails = [layout for layout in layouts(cfg) if tail_slots(layout)]
+        super().__init__(
+            {
+                "map": In(map_shape()),
+                "memory_base": In(BLOCK_BITS),
+                "memory_limit": In(BLOCK_BITS + 1),
+                "side": In(TEXEL_BITS),
+                **{f"load_{axis}": In(1) for axis in "xyz"},
+                "columns": Out(COLUMN_BITS),
+                "offset_valid": Out(PAIRS),
+                "offset": Out(data.ArrayLayout(unsigned(CHAIN_BITS), 2)),
+                "chain": Out(CHAIN_BITS),
+                "first_tail": Out(5),
+                "chain_valid": Out(1),
+                "fits": Out(1),
+                "fits_valid": Out(1),
+            }
+        )
 
     def elaborate(self, platform):
         m = Module()
         shape = delay(m, self.map, 1, name="map")
-        walk, factors = self._walk(m, shape)
+        walk, factors, rows = self._walk(m, shape)
         slabs = self._slabs(m, shape)
+        mask = self._mask(m, shape, walk, rows)
 
         # Mip 2n is entry 0 of everything in pairs, mip 2n + 1 entry 1.
-        mask = Signal(2, reset_less=True)
-        for parity in range(2):
-            there = Signal(PAIRS, name=f"there{parity}", reset_less=True)
-            m.d.sync += [
-                there.eq(Cat(_at_least(shape.max_mip, 2 * n + parity) for n in range(PAIRS))),
-                mask[parity].eq((walk & there).any()),
-            ]
         parts = [Multiplier(unsigned(len(a)), unsigned(len(b))) for a, b in factors]
         for parity, (part, (columns, rows)) in enumerate(zip(parts, factors, strict=True)):
             m.submodules[f"multiplier{parity}"] = part
@@ -156,26 +191,40 @@ class MapLayout(wiring.Component):
             self.offset_valid.eq(walk),
             self.chain_valid.eq(walk[0]),
         ]
-        self._check(m, products, delay(m, self.chain_valid, latency, name="t", reset_less=False))
+        valid = delay(m, self.chain_valid, latency, name="t", reset_less=False)
+        self._check(m, shape, products, valid)
         return m
 
+    def _by_layout(self, m, shape, name, key: Callable, value: Callable, of=None) -> Value:
+        """Return `value(key(layout))` of the map's layout, chosen 2 clocks after `map`.
+
+        Layouts that are not among `of` get any of these values.
+        """
+        of = layouts(self.cfg) if of is None else of
+        kinds = list(dict.fromkeys(map(key, of)))
+        if len(kinds) == 1:
+            return value(kinds[0])
+        number = {layout: kinds.index(key(layout)) for layout in of}
+        choice = Signal(range(len(kinds)), name=f"{name}_choice", reset_less=True)
+        for n, bit in enumerate(choice):
+            set_in = {layout for layout in of if number[layout] >> n & 1}
+            one = is_layout(self.cfg, shape.mode, shape.volume, set_in.__contains__)
+            m.d.sync += bit.eq(one)
+        return Array(value(kind) for kind in kinds)[choice]
+
     def _walk(self, m, shape):
-        """One-hot pair of mips, and one clock later [(columns, rows)] of its even and odd mip."""
-        side = self.side
-        linear = Signal(reset_less=True)
-        thick = Signal(reset_less=True)
-        m.d.sync += [
-            linear.eq(~shape.swizzled),
-            thick.eq(shape.swizzled & shape.volume),
-        ]
+        """One-hot pair of mips, one clock later [(columns, rows)] of its even and odd mip, and the
+        block rows of mip 0 less one, with the first pair.
+        """
+        across = self._by_layout(m, shape, "width", lambda one: box_log2(one)[0], self._blocks)
+        down = self._by_layout(m, shape, "height", lambda one: box_log2(one)[1], self._blocks)
         with m.If(self.load_x):
-            m.d.sync += self.columns.eq(Mux(thick, side[3:], Mux(linear, side[8:], side[4:])))
-        rows = Mux(thick, side[2:], Mux(linear, side, side[4:]))
+            m.d.sync += self.columns.eq(across)
 
         walk = Signal(PAIRS)
         m.d.sync += walk.eq(Cat(walk[1:], self.load_y))
         factors = [[], []]
-        for name, start, width in (("columns", self.columns, COLUMN_BITS), ("rows", rows, 14)):
+        for name, start, width in (("columns", self.columns, COLUMN_BITS), ("rows", down, 14)):
             below = Signal(TEXEL_BITS, name=f"{name}_below", reset_less=True)
             less_one = Signal(width, name=f"{name}_less_one", reset_less=True)
             m.d.sync += Cat(below, less_one).eq(Cat(below, less_one) << 2)
@@ -186,35 +235,147 @@ class MapLayout(wiring.Component):
                 count = Signal(width + 1, name=f"{name}{parity}", reset_less=True)
                 m.d.sync += count.eq(less_one[parity:] + 1)
                 factors[parity].append(count)
-        return walk, factors
+        return walk, factors, below
+
+    def _blocks(self, log2):
+        """Sides less one, in blocks less one."""
+        return self.side[log2:]
+
+    def _mask(self, m, shape, walk, rows):
+        """Which mips of a pair count, one clock later: of those in a tail only the largest, whose
+        one block is the tail.
+        """
+        there = [Signal(PAIRS, name=f"there{parity}", reset_less=True) for parity in range(2)]
+        large = self._too_large(m, shape, walk, rows, there)
+        mask = Signal(2, reset_less=True)
+        for parity in range(2):
+            present = Cat(_at_least(shape.max_mip, 2 * n + parity) for n in range(PAIRS))
+            m.d.sync += [
+                there[parity].eq(present),
+                mask[parity].eq((walk & there[parity]).any() & large[parity]),
+            ]
+
+        number = Signal(3, reset_less=True)
+        large_q1 = delay(m, large, 1, name="large")
+        largest = mask & ~large_q1[1:]
+        for bit in range(3):
+            m.d.sync += number[bit].eq(Cat(walk[n] for n in range(PAIRS) if n >> bit & 1).any())
+        with m.If(self.load_y):
+            m.d.sync += self.first_tail.eq(NO_TAIL)
+        with m.Elif(largest.any()):
+            m.d.sync += self.first_tail.eq(Cat(largest[1], number))
+        return mask
+
+    def _too_large(self, m, shape, walk, rows, there) -> Value:
+        """Whether mips 2n - 1, 2n and 2n + 1 are not in a tail, for pair n of `walk`.
+
+        A mip is in the tail if it fits the tail box, and the tail has a slot for it and for each
+        smaller mip. So all mips behind one in the tail are there too.
+        """
+        tails = self.tails
+        if not tails:
+            return Const(7, 3)
+        has_tail, too_many = Signal(reset_less=True), Signal(11, reset_less=True)
+        mips = Cat(there[mip % 2][mip // 2] for mip in range(2 * PAIRS))
+        m.d.sync += [
+            has_tail.eq(
+                is_layout(self.cfg, shape.mode, shape.volume, tails.__contains__)
+                & shape.max_mip.any()
+            ),
+            too_many.eq(
+                self._by_layout(m, shape, "slots", tail_slots, lambda slots: mips[slots:], tails)
+            ),
+        ]
+
+        # Sides of mip 0 in largest tail mips, less one: half blocks on one axis.
+        tall = [layout for layout in tails if _halves_height(layout)]
+        flat = [layout for layout in tails if layout not in tall]
+        half = Signal(reset_less=True)
+        below_width = self._by_layout(
+            m, shape, "half_width", lambda layout: box_log2(layout)[0], self._half, flat
+        )
+        with m.If(self.load_x):
+            m.d.sync += half.eq(below_width)
+        sizes = Cat(half, self.columns) | rows
+        if tall:
+            halves_height = Signal(reset_less=True)
+            m.d.sync += halves_height.eq(
+                is_layout(self.cfg, shape.mode, shape.volume, tall.__contains__)
+            )
+            below_height = self._by_layout(
+                m, shape, "half_height", lambda layout: box_log2(layout)[1], self._half, tall
+            )
+            with m.If(self.load_y & halves_height):
+                m.d.sync += half.eq(below_height)
+            sizes = Mux(halves_height, self.columns | Cat(half, rows), sizes)
+
+        # No side has bits for the first pair, when `sizes` come in; bits 13 and 12 are the pair's.
+        large = Signal(TEXEL_BITS, reset_less=True)
+        m.d.sync += large.eq(large << 2)
+        with m.If(walk[-1]):
+            m.d.sync += large.eq(sizes | too_many)
+        smaller = Signal(reset_less=True)  # a mip of the pairs gone by is too large
+        odd = smaller | large[13]
+        even = odd | large[12]
+        with m.If(self.load_y):
+            m.d.sync += smaller.eq(~has_tail)
+        with m.Else():
+            m.d.sync += smaller.eq(even)
+        return Cat(even | large[11] | walk[0], even, odd)
+
+    def _half(self, log2):
+        """Side less one, in blocks: bit 1/2."""
+        return self.side[log2 - 1]
 
     def _slabs(self, m, shape):
-        """Chains of the map: slices, or depth, or slabs of 8 in 256B_S volumes."""
+        """Chains of the map: slices, or depth, or slabs of thick blocks."""
         depth = Signal(TEXEL_BITS, reset_less=True)
         with m.If(self.load_z):
             m.d.sync += depth.eq(self.side)
         last = Signal(SLICE_BITS, reset_less=True)
         slabs = Signal(SLICE_BITS + 1, reset_less=True)  # 1 to 2**14
+        slab = self._by_layout(
+            m, shape, "depth", lambda layout: box_log2(layout)[2], lambda log2: depth[log2:]
+        )
         with m.If(~shape.volume):
             m.d.sync += last.eq(shape.last_slice)
         with m.Else():
-            m.d.sync += last.eq(Mux(shape.swizzled, depth[3:], depth))
+            m.d.sync += last.eq(slab)
         m.d.sync += slabs.eq(last + 1)
         return slabs
 
-    def _check(self, m, products, valid):
-        """Compare all chains, from their two products, with the room from `base` to the limit."""
-        base, room_bits = self.map.base, BLOCK_BITS + 1
+    def _check(self, m, shape, products, valid):
+        """Compare all chains, from their two products, with the room from the base to the limit."""
+        base, room_bits = self._start(m, shape), BLOCK_BITS + 1
         _, below = _subtract(m, base, self.memory_base, "below")
         room, beyond = _subtract(m, self.memory_limit, Cat(base, Const(0, 1)), "room")
+        # Whole blocks only: the chains are whole blocks too.
+        blocks = self._by_layout(m, shape, "block", block_log2, lambda log2: room[log2 - 8 :])
+        if len(set(map(block_log2, layouts(self.cfg)))) > 1:
+            blocks = delay(m, blocks, 1, name="room_blocks")
         outside = Signal(reset_less=True)
         vast = Signal(reset_less=True)
-        m.d.sync += [outside.eq(below | beyond), vast.eq(room[_TOTAL_BITS:room_bits].any())]
+        m.d.sync += [outside.eq(below | beyond), vast.eq(blocks[_TOTAL_BITS:room_bits].any())]
 
         total = Signal(_TOTAL_BITS, reset_less=True)
         m.d.sync += total.eq(Cat(products[0][:_LIMB], products[1] + products[0][_LIMB:]))
-        _, too_big = _subtract(m, room[:_TOTAL_BITS], total, "left")
+        _, too_big = _subtract(m, blocks[:_TOTAL_BITS], total, "left")
         m.d.comb += [
             self.fits.eq((vast | ~too_big) & ~outside),
             self.fits_valid.eq(delay(m, valid, 3, name="check", reset_less=False)),
         ]
+
+    def _start(self, m, shape):
+        """Where the map starts, in 256 bytes: with a pipe XOR it is the start of a block, and the
+        base address holds pipeBankXor below.
+        """
+        xor = {layout for layout in layouts(self.cfg) if layout[0] in XOR_MODES}
+        if not xor:
+            return self.map.base
+        start = Signal(BLOCK_BITS, reset_less=True)
+        m.d.sync += start.eq(shape.base)
+        for low, log2 in ((0, 12), (4, 16)):  # bits inside blocks of 4 KB, and of 64 KB only
+            clears = {layout for layout in xor if block_log2(layout) >= log2}
+            with m.If(is_layout(self.cfg, shape.mode, shape.volume, clears.__contains__)):
+                m.d.sync += start[low : low + 4].eq(0)
+        return start
