@@ -26,9 +26,11 @@ __all__ = [
     "is_layout",
     "layouts",
     "packing",
+    "packings",
     "tail_place",
     "tail_slots",
     "told_apart",
+    "word_bits",
 ]
 
 Layout = tuple[int, bool]
@@ -80,6 +82,16 @@ def packing(layout: Layout) -> Packing:
     if mode in _MODES_D:
         return Packing.D
     return Packing.THICK if volume and mode != SW_LINEAR else Packing.ROWS
+
+
+def packings(cfg: UnitConfig) -> list[Packing]:
+    """What kinds of memory words this build has."""
+    return sorted({packing(layout) for layout in layouts(cfg)})
+
+
+def word_bits(cfg: UnitConfig, kind: Packing) -> list[tuple[str, int]]:
+    """Axis and bit of the coordinates that make each bit of a byte's number in its memory word."""
+    return [(word[0], int(word[1:])) for word in _MICRO[kind].split()[: cfg.word_log2]]
 
 
 def has_packing(kind: Packing) -> Callable[[Layout], bool]:
