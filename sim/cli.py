@@ -11,6 +11,7 @@ import click
 
 from minmip.sim import hw_commands, layout_commands
 from minmip.sim.cli_options import Pair, backend_from_options, backend_options, one_sentence
+from minmip.sim.drawing_options import drawing_from_options, drawing_options
 from minmip.sim.streaming import commands as stream_commands
 
 __all__ = ["main"]
@@ -54,9 +55,25 @@ def main():
     show_default=True,
     help="Folder for pictures and summary.json.",
 )
+@drawing_options
 @backend_options
 @one_sentence
-def run(scene, size, frames, kind, region, aniso, save_trace, out, **options):
+def run(
+    scene,
+    size,
+    frames,
+    kind,
+    region,
+    aniso,
+    save_trace,
+    out,
+    backend,
+    preset,
+    lanes,
+    wave,
+    wave_cycles,
+    **drawing,
+):
     """Render a scene's quads and show what sampler-feedback hardware records for them."""
     from minmip.sim.job import run_job
 
@@ -68,7 +85,8 @@ def run(scene, size, frames, kind, region, aniso, save_trace, out, **options):
         region=region,
         max_anisotropy=int(aniso),
         save_trace=save_trace,
-        backend=partial(backend_from_options, **options),
+        backend=partial(backend_from_options, backend, preset, lanes, wave, wave_cycles),
+        drawing=drawing_from_options(**drawing),
         out=out,
         say=click.echo,
     )
