@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-__all__ = ["formal", "synth", "verilog"]
+__all__ = ["flow_errors", "formal", "synth", "verilog"]
 
 _COLUMNS = (
     *("block", "preset", "part", "grade", "median_mhz", "min_mhz", "max_mhz", "cap_mhz"),
@@ -22,7 +22,7 @@ _PROOF_COLUMNS = ("block", "property", "says", "mode", "depth", "engine", "statu
 _PROOF_KEY = ("block", "property")
 
 
-def _one_sentence(command: Callable) -> Callable:
+def flow_errors(command: Callable) -> Callable:
     """Turn errors of the flows into one line on stderr and exit status 2."""
 
     @functools.wraps(command)
@@ -58,7 +58,7 @@ _preset_option = click.option("--preset", default="full", show_default=True, hel
 )
 @click.option("--block", help="A block as its own top, or all of them. Default: the whole unit.")
 @_preset_option
-@_one_sentence
+@flow_errors
 def verilog(out, block, preset):
     """Write the Verilog of the whole unit, or of blocks: NAME.v with top module NAME."""
     from minmip.hw.blocks import BLOCKS, UNIT, make_block
@@ -107,7 +107,7 @@ def verilog(out, block, preset):
     type=click.Path(path_type=Path, dir_okay=False),
     help="Also put the rows into this CSV file, in place of older ones.",
 )
-@_one_sentence
+@flow_errors
 def synth(blocks, preset, parts, grades, seeds, jobs, table):
     """Synthesise, place and route blocks; say their clock speed, size and slowest path."""
     from minmip.hw.blocks import BLOCKS, make_block
@@ -185,7 +185,7 @@ def _report_row(block: str, preset: str, report) -> dict[str, str]:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Also put the rows into this CSV file, in place of older ones.",
 )
-@_one_sentence
+@flow_errors
 def formal(name, only_list, jobs, table):
     """Prove the properties of every block, of one block, or one property."""
     import warnings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from minmip.sim.d3d12.errors import D3D12Error, whole_number
+from minmip.sim.d3d12.errors import D3D12Error, shown, whole_number
 from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import is_buffer
 
@@ -28,8 +28,8 @@ def check_copy(dst: Resource, src: Resource) -> None:
         if ours != theirs:
             hint = "" if dst.is_opaque == src.is_opaque else "; ResolveSubresourceRegion transcodes"
             raise D3D12Error(
-                f"{name} of both resources of a copy must be equal, not {ours!r} and {theirs!r}"
-                f"{hint}"
+                f"{name} of both resources of a copy must be equal, not {shown(ours)} and "
+                f"{shown(theirs)}{hint}"
             )
     src.need_memory()
     dst.need_memory()

@@ -7,7 +7,7 @@ from math import prod
 
 from minmip.sim.d3d12.decode import decoded_texels, encoded
 from minmip.sim.d3d12.enums import D3D12_RESOLVE_MODE, DXGI_FORMAT
-from minmip.sim.d3d12.errors import D3D12Error
+from minmip.sim.d3d12.errors import D3D12Error, shown
 from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import (
     MIN_MIP,
@@ -99,7 +99,7 @@ def checked_transcode(
     """
     if mode not in (DECODE, ENCODE):
         raise D3D12Error(
-            f"ResolveMode must be DECODE_ or ENCODE_SAMPLER_FEEDBACK (5 or 4), not {mode!r}"
+            f"ResolveMode must be DECODE_ or ENCODE_SAMPLER_FEEDBACK (5 or 4), not {shown(mode)}"
         )
     decode = mode == DECODE
     opaque, plain = (src, dst) if decode else (dst, src)
@@ -178,7 +178,7 @@ def _encode(job: Transcode, mip: int, layer: int, source, target) -> None:
 def _checked_format(plain: Resource, form: DXGI_FORMAT, xbox: bool) -> bool:
     """Whether bytes are taken raw; D3D12Error for a format that does not fit."""
     if form not in (R8_UINT, R8_TYPELESS):
-        raise D3D12Error(f"Format of a resolve must be R8_UINT (or R8_TYPELESS), not {form!r}")
+        raise D3D12Error(f"Format of a resolve must be R8_UINT (or R8_TYPELESS), not {shown(form)}")
     if form == R8_TYPELESS and not xbox:
         raise D3D12Error("R8_TYPELESS, the raw bytes of a feedback map, is an Xbox extension")
     if not is_buffer(plain.desc) and plain.desc.Format != form:

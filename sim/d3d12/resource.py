@@ -172,6 +172,7 @@ class Resource:
             For an opaque feedback map, a resource without memory or a subresource it has not.
         """
         mip, layer = self._subresource(subresource)
+        self.need_memory()
         self.heap.finish()
         return self.texels(mip)[layer]
 

@@ -11,7 +11,7 @@ from minmip.sim.d3d12.enums import (
     D3D12_TEXTURE_LAYOUT,
     DXGI_FORMAT,
 )
-from minmip.sim.d3d12.errors import D3D12Error
+from minmip.sim.d3d12.errors import D3D12Error, shown
 from minmip.sim.d3d12.structures import (
     D3D12_MIP_REGION,
     D3D12_RESOURCE_DESC1,
@@ -235,7 +235,9 @@ def _check_buffer(desc: D3D12_RESOURCE_DESC1) -> None:
     }
     for name, value in wanted.items():
         if getattr(desc, name) != value:
-            raise D3D12Error(f"{name} of a buffer must be {value!r}, not {getattr(desc, name)!r}")
+            raise D3D12Error(
+                f"{name} of a buffer must be {shown(value)}, not {shown(getattr(desc, name))}"
+            )
     if not 1 <= desc.Width <= LARGEST_BUFFER:
         raise D3D12Error(f"Width of a buffer must be in 1..{LARGEST_BUFFER}, not {desc.Width}")
 

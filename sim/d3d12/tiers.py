@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from minmip.sim.d3d12.enums import D3D12_SAMPLER_FEEDBACK_TIER, D3D12_TEXTURE_ADDRESS_MODE
-from minmip.sim.d3d12.errors import D3D12Error
+from minmip.sim.d3d12.errors import D3D12Error, shown
 from minmip.sim.d3d12.resources import TEXTURE3D
 from minmip.sim.d3d12.samplers import Sampler
 from minmip.sim.d3d12.view import View, view_field
@@ -30,7 +30,9 @@ def check_tier_0_9_sampler(sampler: Sampler, axes: int) -> None:
     desc = sampler.desc
     for mode in (desc.AddressU, desc.AddressV, desc.AddressW)[:axes]:
         if mode not in ADDRESS_MODES:
-            raise D3D12Error(f"TIER_0_9 takes the address modes WRAP and CLAMP only, not {mode!r}")
+            raise D3D12Error(
+                f"TIER_0_9 takes the address modes WRAP and CLAMP only, not {shown(mode)}"
+            )
 
 
 def check_tier_0_9_view(view: View) -> None:

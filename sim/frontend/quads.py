@@ -78,8 +78,10 @@ class Quads:
         return len(self.x)
 
 
-def check_frame(width: int, height: int, frame: int = 0, frames: int = 1) -> None:
-    """Raise SceneError if a frame cannot be drawn in this size or has this number."""
+def check_frame(
+    width: int, height: int, frame: int = 0, frames: int = 1, state: RasterState = PLAIN
+) -> None:
+    """Raise SceneError if a frame cannot be drawn in this size and state or has this number."""
     for what, size in (("width", width), ("height", height)):
         if not 1 <= size <= MAX_FRAME_SIZE:
             raise SceneError(
@@ -89,6 +91,11 @@ def check_frame(width: int, height: int, frame: int = 0, frames: int = 1) -> Non
         raise SceneError(
             f"a frame may have at most {MAX_FRAME_PIXELS} pixels, "
             f"not {width} x {height} = {width * height}"
+        )
+    if width * height * state.samples * state.slices > MAX_FRAME_PIXELS:
+        raise SceneError(
+            f"a frame may have at most {MAX_FRAME_PIXELS} samples, not {width} x {height} pixels "
+            f"x {state.samples} samples x {state.slices} slices"
         )
     if frames < 1:
         raise SceneError(f"the number of frames must be at least 1, not {frames}")
@@ -131,12 +138,7 @@ def render_quads(
     SceneError
         If the frame or the scene is not legal; the text says what was wanted and what came.
     """
-    check_frame(width, height, frame, frames)
-    if width * height * state.samples * state.slices > MAX_FRAME_PIXELS:
-        raise SceneError(
-            f"a frame may have at most {MAX_FRAME_PIXELS} samples, not {width} x {height} pixels "
-            f"x {state.samples} samples x {state.slices} slices"
-        )
+    check_frame(width, height, frame, frames, state)
     primitives = [p for p in scene.frame(frame, frames) if len(p.triangles)]
     target = _Target(state, triangle_states(primitives, state.slices), width, height, counters)
     parts = [_no_quads()]
