@@ -292,6 +292,7 @@ def test_common_is_promoted_until_the_command_list_ends(device):
     device.resource_barrier(feedback, UAV, FROM)
     device.resolve_subresource_region(*arguments)
     device.resource_barrier(feedback, FROM, COMMON)
+    assert feedback.promoted == COMMON
     device.write_sampler_feedback_level_zero(*place)
     with pytest.raises(D3D12Error, match=rule):
         device.resolve_subresource_region(*arguments)
@@ -310,6 +311,9 @@ def test_reads_are_promoted_together(device):
     device.sample_min_mip(view, sampler(device), one_lane(0, 0))
     with pytest.raises(D3D12Error, match=r"a copy's source needs .* promoted it from COMMON"):
         device.copy_resource(held, copy)
+    other = device.create_committed_resource2(held.desc)
+    with pytest.raises(D3D12Error, match=r"a copy's destination needs .* promoted it from COMMON"):
+        device.copy_resource(held, other)
     device.execute()
     device.copy_resource(held, copy)
 

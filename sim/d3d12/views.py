@@ -72,6 +72,11 @@ def feedback_view(
     """
     for resource in (target, feedback):
         check_texture(resource.desc)
+    if feedback is target:
+        raise D3D12Error(
+            "a resource may not be read and written at once: the map and the texture it is "
+            "paired with must be two"
+        )
     uav = uav or D3D12_UNORDERED_ACCESS_VIEW_DESC()
     if target.desc.Format in FEEDBACK_FORMATS:
         raise D3D12Error(TARGET_IS_A_MAP)
