@@ -168,11 +168,19 @@ class ControlStore(wiring.Component):
             m.d.comb += o.first_tail.eq(NO_TAIL)
         self._keep(m, "map", layout.chain_valid, map_parts)
 
+        # Which code it is, if any, is known long before `fits`.
         code = legality.code
+        broken = Signal(reset_less=True)
+        worst = Signal(CODE_BITS, reset_less=True)
+        gather = Signal(CODE_BITS, reset_less=True)
+        m.d.sync += [
+            broken.eq(code.any()),
+            worst.eq(Mux(code.any(), code, CODE_OUTSIDE)),
+            gather.eq(Mux(code.any() & (code < CODE_GATHER), code, CODE_GATHER)),
+        ]
         outside = key.linked_resource & ~layout.fits
-        worst = Mux(code.any(), code, Mux(outside, CODE_OUTSIDE, 0))
-        gather = Mux(code.any() & (code < CODE_GATHER), code, CODE_GATHER)
-        self._keep(m, "codes", self.done, [(o.code, worst), (o.gather_code, gather)])
+        answer = Mux(broken | outside, worst, 0)
+        self._keep(m, "codes", self.done, [(o.code, answer), (o.gather_code, gather)])
         return m
 
     def _sequence(self, m):

@@ -60,6 +60,8 @@ def broken_rules(cfg: UnitConfig, key) -> dict[int, Value]:
         if modes - legal:
             left_out |= kind & ~among(key.sw_mode, modes & legal)
     over = {name: _at_least(key[name], log2) for name, log2 in LARGEST_FIELD_LOG2.items()}
+    # The sign of a difference is a carry chain alone.
+    first_beyond_last = (key.depth - key.base_array)[-1]
     return {
         2: key.type[1:] == 0b111,
         3: key.force_unnormalized,
@@ -71,7 +73,7 @@ def broken_rules(cfg: UnitConfig, key) -> dict[int, Value]:
         10: linked & key.max_mip.any() & among(key.linked_type, ONE_LEVEL),
         11: key.type == TYPE_CUBE,
         12: key.base_level > key.last_level,
-        13: ~key.type[3] | (is_array & (key.base_array > key.depth)),
+        13: ~key.type[3] | (is_array & first_beyond_last),
         14: ~among(key.type, cfg.resource_types) | (linked & left_out),
         15: linked & (key.linked_type == LINKED_OR) & (key.last_level > key.max_mip),
         16: linked & ~among(key.format, (FORMAT_8_UNORM, FORMAT_8_UINT)),

@@ -76,8 +76,8 @@ ANSWERS = [
     Mutant(
         "outside_first",
         "control_store",
-        "Mux(code.any(), code, Mux(outside, CODE_OUTSIDE, 0))",
-        "Mux(outside, CODE_OUTSIDE, code)",
+        "Mux(broken | outside, worst, 0)",
+        "Mux(outside, CODE_OUTSIDE, Mux(broken, worst, 0))",
         "code 31 is the last one",
     ),
     Mutant(
