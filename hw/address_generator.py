@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Hashable
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value, unsigned
+from amaranth.hdl import Cat, Module, Signal, Value, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import ceil_log2
 
 from minmip.hw import swizzle
 from minmip.hw.config import XOR_MODES, UnitConfig
+from minmip.hw.layout_choice import LayoutChoice, layout_choice
 from minmip.hw.lib.credit import CreditBuffer
 from minmip.hw.lib.delay import delay
 from minmip.hw.shapes import BLOCK_BITS, SLICE_BITS, TEXEL_BITS, address_request, address_result
@@ -23,62 +23,6 @@ CHAIN_LIMB = 18
 """Low bits of a chain, one multiplier wide; the rest goes through a second one."""
 TOTAL_BITS = 34
 """All chains of the largest map, in blocks of 256 bytes."""
-
-
-class _Choice:
-    """Which of some values the layout of a map has, told by a number of few bits, a clock later.
-
-    Parameters
-    ----------
-    m : Module
-    cfg : UnitConfig
-    mode, volume : Value
-        Of the map.
-    value_of : function
-        Value of a layout; None: it may be any.
-    name : str
-    """
-
-    def __init__(
-        self,
-        m: Module,
-        cfg: UnitConfig,
-        mode: Value,
-        volume: Value,
-        value_of: Callable[[Layout], Hashable],
-        name: str,
-    ):
-        found = [value_of(layout) for layout in swizzle.layouts(cfg)]
-        self.values = [value for value in dict.fromkeys(found) if value is not None]
-
-        def coded(layout: Layout, bit: int) -> bool | None:
-            value = value_of(layout)
-            return None if value is None else bool(self.values.index(value) >> bit & 1)
-
-        self.bits = [
-            delay(
-                m,
-                swizzle.is_layout(cfg, mode, volume, lambda layout, bit=bit: coded(layout, bit)),
-                1,
-                name=f"{name}_{bit}",
-            )
-            for bit in range(ceil_log2(len(self.values)))
-        ]
-
-    def later(self, m: Module, clocks: int) -> "_Choice":
-        """The same, `clocks` clocks later."""
-        late = object.__new__(_Choice)
-        late.values = self.values
-        late.bits = [delay(m, bit, clocks, name=f"{bit.name}_later") for bit in self.bits]
-        return late
-
-    def select(self, make: Callable) -> Value:
-        """Choose among what `make` gives for each value."""
-        options = [make(value) for value in self.values]
-        for bit in self.bits:
-            odd = [*options[1::2], *options[-1:]]
-            options = [Mux(bit, b, a) for a, b in zip(options[::2], odd, strict=False)]
-        return options[0]
 
 
 class AddressDatapath(wiring.Component):
@@ -180,26 +124,33 @@ class AddressDatapath(wiring.Component):
         ]
         return m
 
-    def _choice(self, m: Module, value_of: Callable[[Layout], Hashable], name: str) -> _Choice:
-        return _Choice(m, self.cfg, self.i.mode, self.i.volume, value_of, name)
+    def _choice(self, m: Module, value_of: Callable[[Layout], Hashable], name: str) -> LayoutChoice:
+        return layout_choice(m, self.cfg, self.i.mode, self.i.volume, value_of, name)
 
     def _tail(self) -> tuple[Value, Value]:
         """Bits of x and y that the slot in the mip tail sets, one axis after the other."""
+        slot, mode, volume = self.i.slot, self.i.mode, self.i.volume
         tails = [layout for layout in swizzle.layouts(self.cfg) if swizzle.tail_slots(layout)]
+
+        def large(layout: Layout) -> bool:
+            return swizzle.block_log2(layout) == 16
+
+        def deep(layout: Layout) -> bool:
+            return layout[1]
+
         # Layouts of one size and depth have one tail.
-        of_tail = [
-            swizzle.is_layout(self.cfg, self.i.mode, self.i.volume, rule)
-            for rule in (
-                lambda one: swizzle.block_log2(one) == 16 if swizzle.tail_slots(one) else None,
-                lambda one: one[1] if swizzle.tail_slots(one) else None,
+        told = [
+            swizzle.is_layout(
+                self.cfg, mode, volume, lambda one, rule=rule: rule(one) if one in tails else None
             )
+            for rule in (large, deep)
         ]
-        key = Cat(self.i.slot, *of_tail)
-        places = {NO_SLOT | kind << len(self.i.slot): (0, 0) for kind in range(4)}
+        key, places = Cat(slot, *told), {}
         for layout in tails:
-            kind = (swizzle.block_log2(layout) == 16) | layout[1] << 1
-            for slot in range(swizzle.tail_slots(layout)):
-                places[slot | kind << len(self.i.slot)] = swizzle.tail_place(layout, slot)
+            kind = (large(layout) | deep(layout) << 1) << len(slot)
+            places[kind | NO_SLOT] = 0, 0
+            for number in range(swizzle.tail_slots(layout)):
+                places[kind | number] = swizzle.tail_place(layout, number)
 
         def bit(axis: int, n: int) -> Value:
             lit = {number for number, place in places.items() if place[axis] >> n & 1}
@@ -234,10 +185,10 @@ class AddressDatapath(wiring.Component):
         base = self.i.base
         if not self.shifts:
             return total_q7, delay(m, base, 7, name="base")
-        size = self._choice(m, swizzle.block_log2, "size").later(m, 1)
+        size_q7 = self._choice(m, swizzle.block_log2, "size").later(m, 6, "size")
         pipes = self._choice(
             m, lambda one: swizzle.block_log2(one) - 8 if one[0] in XOR_MODES else 0, "pipes"
-        ).later(m, 1)
+        ).later(m, 1, "pipes")
         base_q2 = delay(m, base, 2, name="base")
         # The base's bits inside the block are the pipe XOR of a surface: they are no offset.
         flipped = pipes.select(lambda bits: base_q2[:bits])
@@ -245,12 +196,8 @@ class AddressDatapath(wiring.Component):
         upper_q3 = delay(m, (upper_q2 ^ flipped)[: len(upper_q2)], 1, name="upper")
         base_q3 = delay(m, cleared[:BLOCK_BITS], 1, name="base_cleared")
         upper_q7 = delay(m, upper_q3, 4, name="upper_later")
-        size_q7 = size.later(m, 5)
         shifted = size_q7.select(lambda log2: Cat(upper_q7[: log2 - 8], total_q7)[:TOTAL_BITS])
-        return (
-            delay(m, shifted, 1, name="shifted"),
-            delay(m, base_q3, 5, name="base_later"),
-        )
+        return delay(m, shifted, 1, name="shifted"), delay(m, base_q3, 5, name="base_later")
 
 
 class AddressGenerator(CreditBuffer):

@@ -81,6 +81,13 @@ MUTANTS = [
         "only swizzled volumes are thick",
     ),
     Mutant(
+        "d_is_thick",
+        "footprint",
+        "(Packing.D, Packing.THICK)",
+        "(Packing.THICK, Packing.D)",
+        "the D modes have words of their own",
+    ),
+    Mutant(
         "truncate_lost",
         "footprint",
         "coordinate.i.truncate.eq(control.truncate)",
