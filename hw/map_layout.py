@@ -5,12 +5,13 @@ Mips and chains count blocks of the map's swizzle mode: 256 bytes, 4 KB or 64 KB
 
 from collections.abc import Callable
 
-from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value, unsigned
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import XOR_MODES, UnitConfig
 from minmip.hw.descriptor_words import among
+from minmip.hw.layout_choice import layout_choice
 from minmip.hw.lib.delay import delay
 from minmip.hw.shapes import BLOCK_BITS, MODE_BITS, SLICE_BITS, TEXEL_BITS
 from minmip.hw.swizzle import Layout, block_log2, box_log2, is_layout, layouts, tail_slots
@@ -195,22 +196,10 @@ class MapLayout(wiring.Component):
         self._check(m, shape, products, valid)
         return m
 
-    def _by_layout(self, m, shape, name, key: Callable, value: Callable, of=None) -> Value:
-        """Return `value(key(layout))` of the map's layout, chosen 2 clocks after `map`.
-
-        Layouts that are not among `of` get any of these values.
-        """
-        of = layouts(self.cfg) if of is None else of
-        kinds = list(dict.fromkeys(map(key, of)))
-        if len(kinds) == 1:
-            return value(kinds[0])
-        number = {layout: kinds.index(key(layout)) for layout in of}
-        choice = Signal(range(len(kinds)), name=f"{name}_choice", reset_less=True)
-        for n, bit in enumerate(choice):
-            set_in = {layout for layout in of if number[layout] >> n & 1}
-            one = is_layout(self.cfg, shape.mode, shape.volume, set_in.__contains__)
-            m.d.sync += bit.eq(one)
-        return Array(value(kind) for kind in kinds)[choice]
+    def _by_layout(self, m, shape, name, value_of: Callable, make: Callable) -> Value:
+        """Return what `make` gives for the map's layout, chosen 2 clocks after `map`."""
+        choice = layout_choice(m, self.cfg, shape.mode, shape.volume, value_of, name)
+        return choice.select(make)
 
     def _walk(self, m, shape):
         """One-hot pair of mips, one clock later [(columns, rows)] of its even and odd mip, and the
@@ -283,7 +272,9 @@ class MapLayout(wiring.Component):
                 & shape.max_mip.any()
             ),
             too_many.eq(
-                self._by_layout(m, shape, "slots", tail_slots, lambda slots: mips[slots:], tails)
+                self._by_layout(
+                    m, shape, "slots", lambda one: tail_slots(one) or None, lambda n: mips[n:]
+                )
             ),
         ]
 
@@ -292,7 +283,11 @@ class MapLayout(wiring.Component):
         flat = [layout for layout in tails if layout not in tall]
         half = Signal(reset_less=True)
         below_width = self._by_layout(
-            m, shape, "half_width", lambda layout: box_log2(layout)[0], self._half, flat
+            m,
+            shape,
+            "half_width",
+            lambda one: box_log2(one)[0] if one in flat else None,
+            self._half,
         )
         with m.If(self.load_x):
             m.d.sync += half.eq(below_width)
@@ -302,11 +297,9 @@ class MapLayout(wiring.Component):
             m.d.sync += halves_height.eq(
                 is_layout(self.cfg, shape.mode, shape.volume, tall.__contains__)
             )
-            below_height = self._by_layout(
-                m, shape, "half_height", lambda layout: box_log2(layout)[1], self._half, tall
-            )
+            (height,) = {box_log2(layout)[1] for layout in tall}
             with m.If(self.load_y & halves_height):
-                m.d.sync += half.eq(below_height)
+                m.d.sync += half.eq(self._half(height))
             sizes = Mux(halves_height, self.columns | Cat(half, rows), sizes)
 
         # No side has bits for the first pair, when `sizes` come in; bits 13 and 12 are the pair's.

@@ -48,8 +48,8 @@ MUTANTS = [
     Mutant(
         "a_slot_less",
         "map_layout",
-        "mips[slots:]",
-        "mips[slots - 1:]",
+        "mips[n:]",
+        "mips[n - 1:]",
         "a tail has all its slots",
     ),
     Mutant(
