@@ -141,7 +141,7 @@ class UnitConfig:
         register.
     """
 
-    swizzle_modes: frozenset[int] = frozenset({0, 1})
+    swizzle_modes: frozenset[int] = PLAIN_MODES
     xor_patterns: tuple[XorPattern, ...] = ()
     resource_types: frozenset[int] = frozenset({8, 9, 10, 12, 13})
     linked_types: frozenset[int] = frozenset({1, 2, 3, 4})
@@ -221,6 +221,7 @@ DEFAULT = replace(FULL, lanes=2, lod_units=1, combine_entries=4)
 
 SMALL = replace(
     FULL,
+    swizzle_modes=frozenset({0, 1}),
     resource_types=FULL.resource_types - {10},
     lanes=1,
     lod_units=1,
@@ -228,7 +229,7 @@ SMALL = replace(
     combine_entries=2,
     memory_bytes=1 << 14,
 )
-"""One lane per clock and no volumes: the least area."""
+"""One lane per clock, LINEAR and 256B_S, no volumes: the least area."""
 
 PRESETS = {"small": SMALL, "default": DEFAULT, "full": FULL}
 """Builds of the unit by name."""

@@ -16,16 +16,15 @@ from map_vectors import Maps, map_layouts, random_maps, random_texels, with_pipe
 from mutants.address_generator import MUTANTS
 
 from minmip.hw.address_generator import AddressGenerator
-from minmip.hw.config import FULL, PLAIN_MODES, SMALL
+from minmip.hw.config import FULL, SMALL
 from minmip.sim.golden.address import map_layout
 
-PLAIN = replace(FULL, swizzle_modes=PLAIN_MODES)
 XOR = replace(FULL, **with_pipe_xor("navi21"))
 CONFIGS = {
-    "plain": PLAIN,
+    "plain": FULL,
     "navi21": XOR,
     "anaconda, flat": replace(SMALL, **with_pipe_xor("anaconda")),
-    "small": replace(SMALL, swizzle_modes=frozenset({0, 1})),
+    "small": SMALL,
     "linear": replace(FULL, swizzle_modes=frozenset({0})),
     "one mode": replace(FULL, swizzle_modes=frozenset({9})),
 }

@@ -17,21 +17,16 @@ from kit.stream import simulate
 from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock, assert_columns_equal
 from mutants.combine import MUTANTS
 
-from minmip.hw.config import DEFAULT, FULL, PLAIN_MODES, SMALL
+from minmip.hw.config import DEFAULT, FULL, PRESETS, SMALL
 from minmip.sim.golden.combine import BEATS_PER_QUAD, combine
 
-TWO_LANES = replace(DEFAULT, swizzle_modes=PLAIN_MODES)
+TWO_LANES = DEFAULT
 GROUPS = 4000
 """What the golden model takes at once."""
-PRESETS = {
-    "small": SMALL,
-    "default": DEFAULT,
-    "full": replace(FULL, swizzle_modes=PLAIN_MODES),
-}
 CONFIGS = PRESETS | {
     "2 axes, 4 lanes, 4 bytes": replace(FULL, resource_types=SMALL.resource_types, word_bytes=4),
     "3 axes, 1 lane, 4 bytes": replace(FULL, lanes=1, lod_units=1, word_bytes=4),
-    "3 axes, 4 lanes, 8 bytes": replace(FULL, word_bytes=8, swizzle_modes=PLAIN_MODES),
+    "3 axes, 4 lanes, 8 bytes": replace(FULL, word_bytes=8),
     "D alone": replace(DEFAULT, swizzle_modes=frozenset({6})),
     "D and volumes": replace(DEFAULT, swizzle_modes=frozenset({2, 9})),
 }

@@ -16,19 +16,17 @@ from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock, assert_columns_equal
 from map_vectors import random_maps, random_texels, with_pipe_xor
 from mutants.word_addresses import MUTANTS
 
-from minmip.hw.config import DEFAULT, FULL, PLAIN_MODES, SMALL
+from minmip.hw.config import DEFAULT, FULL, SMALL
 from minmip.hw.shapes import MemoryOp
 from minmip.hw.word_addresses import WordAddresses
 from minmip.hw.word_beats import WORDS, word_beat
 
 CONFIGS = {
-    "4 bytes": replace(
-        SMALL, word_bytes=4, resource_types=FULL.resource_types, swizzle_modes=PLAIN_MODES
-    ),
+    "4 bytes": replace(DEFAULT, word_bytes=4),
     "16 bytes": replace(FULL, **with_pipe_xor("navi21")),
     "8 bytes, linear": replace(DEFAULT, word_bytes=8, swizzle_modes=frozenset({0})),
     "swizzled": replace(DEFAULT, swizzle_modes=frozenset({1})),
-    "flat": replace(SMALL, swizzle_modes=frozenset({0, 1})),
+    "flat": SMALL,
 }
 HEAD = ("context", "code", "flush", "tag", "last", "read", "op", "kernel")
 

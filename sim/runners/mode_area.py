@@ -35,12 +35,11 @@ def mode_sets() -> dict[str, UnitConfig]:
         patterns = xor_patterns(HARDWARE[part])
         return replace(FULL, swizzle_modes=PLAIN_MODES | XOR_MODES, xor_patterns=patterns)
 
-    plain_2d = replace(SMALL, swizzle_modes=PLAIN_MODES)
     return {
         "LINEAR": replace(FULL, swizzle_modes=frozenset({0})),
         "LINEAR, 256B_S": replace(FULL, swizzle_modes=frozenset({0, 1})),
-        "all without XOR, no volumes": plain_2d,
-        "all without XOR": replace(FULL, swizzle_modes=PLAIN_MODES),
+        "all without XOR, no volumes": replace(SMALL, swizzle_modes=PLAIN_MODES),
+        "all without XOR": FULL,
         "all, pipes of navi21": with_pipe_xor("navi21"),
         "all, pipes of anaconda": with_pipe_xor("anaconda"),
     }
