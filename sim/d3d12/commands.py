@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from minmip.sim.d3d12.arguments import flag
 from minmip.sim.d3d12.checking import warn_of_late_decode
 from minmip.sim.d3d12.context import Context, check_cleared, check_defined
 from minmip.sim.d3d12.copies import (
@@ -128,6 +129,7 @@ class CommandList(Context):
         if not isinstance(feedback, Resource) or not feedback.is_opaque:
             raise D3D12Error("only an opaque feedback map can be decoded")
         self._check_owner(feedback)
+        flag("raw", raw)
         check_cleared(feedback)
         if self._debug:
             warn_of_late_decode(feedback, list(range(len(feedback.defined))))

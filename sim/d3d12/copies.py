@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from minmip.sim.d3d12.errors import D3D12Error, shown, whole_number
+from minmip.sim.d3d12.arguments import shown, whole_number
+from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import is_buffer
 

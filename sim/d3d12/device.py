@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from minmip.sim import golden
 from minmip.sim.d3d12.allocation import (
     BUFFER_ALIGNMENT,
@@ -14,6 +12,7 @@ from minmip.sim.d3d12.allocation import (
     checked_resource,
     size_and_alignment,
 )
+from minmip.sim.d3d12.arguments import whole_number
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES, D3D12_SAMPLER_FEEDBACK_TIER
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.footprints import CopyableFootprints, copyable_footprints
@@ -165,8 +164,7 @@ class Device(ViewMaker):
             raise D3D12Error(f"wanted a heap from create_heap, not {type(heap).__name__}")
         if heap.heap is not self._heap:
             raise D3D12Error("the heap belongs to another device")
-        if not isinstance(heap_offset, int | np.integer):
-            raise D3D12Error(f"HeapOffset must be a whole number, not {heap_offset!r}")
+        heap_offset = whole_number("HeapOffset", heap_offset, 0, heap.desc.SizeInBytes)
         checked = checked_resource(desc, xbox=self._xbox)
         state = checked_state(checked, initial_state)
         size, alignment = size_and_alignment(checked)
@@ -175,7 +173,7 @@ class Device(ViewMaker):
                 f"the resource needs an alignment of {alignment}, the heap has one of "
                 f"{heap.desc.Alignment}"
             )
-        if heap_offset < 0 or heap_offset % alignment:
+        if heap_offset % alignment:
             raise D3D12Error(
                 f"HeapOffset must be a multiple of the resource's alignment {alignment}, "
                 f"not {heap_offset}"
@@ -185,6 +183,6 @@ class Device(ViewMaker):
                 f"{size} bytes at HeapOffset {heap_offset} pass the end of the heap's "
                 f"{heap.desc.SizeInBytes} bytes"
             )
-        made = Resource.create(checked, self._heap, state, heap.address + int(heap_offset))
+        made = Resource.create(checked, self._heap, state, heap.address + heap_offset)
         heap.add(made)
         return made

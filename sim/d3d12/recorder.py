@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from minmip.sim.d3d12.arguments import flag, shown
 from minmip.sim.d3d12.draws import Draw, join
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES, D3D12_SAMPLER_FEEDBACK_TIER
 from minmip.sim.d3d12.errors import D3D12Error
@@ -44,9 +45,9 @@ class Recorder:
         tier: D3D12_SAMPLER_FEEDBACK_TIER,
     ):
         self._heap = Heap(heap_base, heap_size, self._flush, self.execute)
-        self._backend = backend
-        self._xbox = xbox
-        self._debug = debug
+        self._backend = _callable(backend)
+        self._xbox = flag("xbox", xbox)
+        self._debug = flag("debug", debug)
         self._tier = tier
         self._draws: list[Draw] = []
         self._promoted: list[Resource] = []
@@ -81,7 +82,8 @@ class Recorder:
             When the backend refuses a quad (a build of the unit that leaves something out); memory
             is unchanged then, and the draws are dropped.
         """
-        result = self._run(backend or self._backend) if self._draws else None
+        chosen = self._backend if backend is None else _callable(backend)
+        result = self._run(chosen) if self._draws else None
         for resource in self._promoted:
             resource.promoted = COMMON
         self._promoted.clear()
@@ -133,3 +135,9 @@ class Recorder:
         if resource.heap is not self._heap:
             raise D3D12Error("the resource belongs to another device")
         resource.check_alive()
+
+
+def _callable(backend: Callable[[Trace], Result]) -> Callable[[Trace], Result]:
+    if not callable(backend):
+        raise D3D12Error(f"backend must take a Trace and return a Result, not {shown(backend)}")
+    return backend

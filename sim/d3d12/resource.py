@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from minmip.sim.d3d12.arguments import as_array, whole_number
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.heap import UNDEFINED_BYTE, Heap
@@ -180,7 +181,7 @@ class Resource:
         """Write the texels of one subresource; shape and errors as in `read_from_subresource`."""
         mip, layer = self._subresource(subresource)
         addresses = self.byte_offsets(mip)[layer]
-        texels = np.asarray(texels)
+        texels = as_array(texels)
         if texels.dtype != np.uint8 or texels.shape != addresses.shape:
             raise D3D12Error(
                 f"subresource {subresource} wants uint8 {list(addresses.shape)}, "
@@ -249,11 +250,6 @@ class Resource:
     def _subresource(self, subresource: int) -> tuple[int, int]:
         if self.is_opaque:
             raise D3D12Error("the CPU cannot read or write an opaque feedback map: decode it")
-        if not isinstance(subresource, int | np.integer):
-            raise D3D12Error(f"subresource must be a whole number, not {subresource!r}")
-        if not 0 <= subresource < len(self.defined):
-            raise D3D12Error(
-                f"subresource must be in 0..{len(self.defined) - 1}, not {subresource}"
-            )
-        layer, mip = divmod(subresource, self.mips)
+        index = whole_number("subresource", subresource, 0, len(self.defined) - 1)
+        layer, mip = divmod(index, self.mips)
         return mip, layer

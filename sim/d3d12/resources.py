@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil
 
+from minmip.sim.d3d12.arguments import shown
 from minmip.sim.d3d12.enums import (
     D3D12_RESOURCE_DIMENSION,
     D3D12_RESOURCE_FLAGS,
     D3D12_TEXTURE_LAYOUT,
     DXGI_FORMAT,
 )
-from minmip.sim.d3d12.errors import D3D12Error, shown
+from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.structures import (
     D3D12_MIP_REGION,
     D3D12_RESOURCE_DESC1,

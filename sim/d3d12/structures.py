@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from operator import index
 
+from minmip.sim.d3d12.arguments import shown
 from minmip.sim.d3d12.enums import (
     D3D12_COMPARISON_FUNC,
     D3D12_FILTER,
@@ -58,7 +59,7 @@ class Structure:
             except (TypeError, ValueError):
                 kind = getattr(f.type, "__name__", f.type)
                 raise D3D12Error(
-                    f"{type(self).__name__}.{f.name}: wanted {kind}, not {value!r}"
+                    f"{type(self).__name__}.{f.name}: wanted {kind}, not {shown(value)}"
                 ) from None
 
 
