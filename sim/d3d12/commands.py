@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,11 @@ class CommandList(Context):
         check_defined(min_mip)
         place = [*np.moveaxis(whole_numbers("texel", texel, view.axes), -1, 0)]
         layer = whole_numbers("array_slice", array_slice) + view_field(view, "BASE_ARRAY")
+        if layer.shape not in ((), place[0].shape):
+            raise D3D12Error(
+                f"array_slice must be a number or have shape {list(place[0].shape)}, not "
+                f"{list(layer.shape)}"
+            )
         texels = min_mip.texels(0)
         for name, at, size in zip("xyz", place, texels.shape[:0:-1], strict=False):
             if ((at < 0) | (at >= size)).any():
@@ -205,12 +211,12 @@ class CommandList(Context):
             check_cleared(src, job.subresources)
         else:
             check_defined(src)
+        late = partial(warn_of_late_decode, src, job.subresources) if job.decode else None
         self._use(
             (src, RESOLVE_SOURCE, "a resolve's source"),
             (dst, RESOLVE_DEST, "a resolve's destination"),
+            look=late,
         )
-        if job.decode and self._debug:
-            warn_of_late_decode(src, job.subresources)
         self._flush()
         transcode(job)
         job.opaque.unread = False

@@ -97,6 +97,8 @@ class Recorder:
     def _run(self, backend: Callable[[Trace], Result]) -> Result:
         trace = self.build_trace()
         result = backend(trace)
+        if not isinstance(result, Result) or result.memory.shape != trace.memory.shape:
+            raise D3D12Error("the backend must return a Result with the trace's memory")
         self._draws.clear()
         refused = np.flatnonzero(result.error)
         if refused.size:
@@ -108,15 +110,22 @@ class Recorder:
         self._heap.memory[:] = result.memory
         return result
 
-    def _use(self, *uses: tuple[Resource, D3D12_RESOURCE_STATES, str]) -> None:
+    def _use(
+        self,
+        *uses: tuple[Resource, D3D12_RESOURCE_STATES, str],
+        look: Callable[[], None] | None = None,
+    ) -> None:
         """Check the states of resources in the debug layer; the last check of a command.
 
-        Each use is the resource, the state that it needs, and its name in a message.
+        Each use is the resource, the state that it needs, and its name in a message. `look`
+        warns of what the command may do unmeant, when the states are right.
         """
         if not self._debug:
             return
         for resource, state, what in uses:
             check_use(resource, state, what)
+        if look:
+            look()
         for resource, state, _ in uses:
             promote(resource, state)
             self._promoted.append(resource)

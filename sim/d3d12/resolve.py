@@ -150,11 +150,11 @@ def transcode(job: Transcode) -> None:
             if is_buffer(job.plain.desc):
                 values, target = values.ravel(), (slice(0, values.size),)
             job.plain.put_texels(mip, layer, target, values)
-            job.plain.defined[index] = True
+            job.plain.define(index)
         else:
             _encode(job, mip, layer, source, target)
             if job.rect is None:
-                job.opaque.defined[index] = True
+                job.opaque.define(index)
 
 
 def _encode(job: Transcode, mip: int, layer: int, source, target) -> None:

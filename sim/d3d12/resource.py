@@ -54,6 +54,8 @@ class Resource:
         The texture whose feedback the map holds since it was cleared.
     unread : bool
         Whether a feedback map holds what was written since it was cleared or decoded.
+    aliases : list of Resource
+        Resources placed over the same bytes of a heap.
     released : bool
         Whether `release` was called: nothing takes the resource any more.
     stale : numpy.ndarray
@@ -72,6 +74,7 @@ class Resource:
     defined: np.ndarray = field(repr=False)
     paired: Resource | None = field(default=None, repr=False)
     unread: bool = False
+    aliases: list[Resource] = field(default_factory=list, repr=False)
     released: bool = False
     stale: np.ndarray = field(repr=False)
     _layout: MapLayout | None = field(repr=False)
@@ -155,7 +158,7 @@ class Resource:
         self.need_memory()
         self.heap.finish()
         if not self.is_opaque:
-            self.defined[:] = True  # nobody can tell what the CPU will write
+            self.define(slice(None))  # nobody can tell what the CPU will write
         start = self.address - self.heap.base
         return self.heap.memory[start : start + self.size_in_bytes]
 
@@ -189,7 +192,7 @@ class Resource:
             )
         self.heap.finish()
         self.heap.memory[addresses] = texels
-        self.defined[subresource] = True
+        self.define(subresource)
 
     def texels(self, mip: int) -> np.ndarray:
         """Read all slices of a mip as the hardware has them, uint8 [slices, ...], after a flush."""
@@ -226,6 +229,15 @@ class Resource:
         """Raise D3D12Error for a resource that was released."""
         if self.released:
             raise D3D12Error(f"the {self.desc.Format.name} resource was released")
+
+    def define(self, subresources: int | slice, defined: bool | np.ndarray = True) -> None:
+        """Note that subresources were written, or copied from others, defined or not.
+
+        What lies over the same bytes of a heap is undefined from now on.
+        """
+        self.defined[subresources] = defined
+        for other in self.aliases:
+            other.defined[:] = False
 
     def need_memory(self) -> None:
         """Raise D3D12Error for a resource that was released or is a descriptor only."""

@@ -70,13 +70,10 @@ def check_structure(kind: type, value: object) -> None:
 
 
 def _converted(kind, value):
-    if kind is int:
-        value = index(value)
-        if not 0 <= value < 1 << 64:
-            raise ValueError
-        return value
-    if kind is float:
-        return float(value)
+    if kind in (int, float):
+        if isinstance(value, Enum | str | bytes):  # index and float would take them
+            raise TypeError
+        return _number(index(value)) if kind is int else float(value)
     if kind == tuple[float, float, float, float]:
         red, green, blue, alpha = value
         return float(red), float(green), float(blue), float(alpha)
@@ -84,7 +81,17 @@ def _converted(kind, value):
         return value
     if isinstance(value, Enum):  # a member of some other enumeration
         raise TypeError
-    return kind(*value) if issubclass(kind, Structure) else kind(index(value))
+    if issubclass(kind, Structure):
+        if not isinstance(value, tuple | list):
+            raise TypeError
+        return kind(*value)
+    return kind(_number(index(value)))
+
+
+def _number(value: int) -> int:
+    if not 0 <= value < 1 << 64:
+        raise ValueError
+    return value
 
 
 @dataclass(frozen=True)
