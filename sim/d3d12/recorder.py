@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from minmip.hw.config import UnitConfig
 from minmip.sim.d3d12.arguments import flag, shown
 from minmip.sim.d3d12.draws import Draw, join
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES, D3D12_SAMPLER_FEEDBACK_TIER
@@ -32,6 +33,8 @@ class Recorder:
         Whether the Xbox extensions and the debug layer are there.
     tier : D3D12_SAMPLER_FEEDBACK_TIER
         TIER_0_9 refuses what only TIER_1_0 allows.
+    config : UnitConfig
+        What the build of the unit contains.
     """
 
     def __init__(
@@ -43,12 +46,14 @@ class Recorder:
         xbox: bool,
         debug: bool,
         tier: D3D12_SAMPLER_FEEDBACK_TIER,
+        config: UnitConfig,
     ):
         self._heap = Heap(heap_base, heap_size, self._flush, self.execute)
         self._backend = _callable(backend)
         self._xbox = flag("xbox", xbox)
         self._debug = flag("debug", debug)
         self._tier = tier
+        self._config = config
         self._draws: list[Draw] = []
         self._promoted: list[Resource] = []
 

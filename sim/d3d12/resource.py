@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from minmip.hw.config import XorPattern
 from minmip.sim.d3d12.arguments import as_array, whole_number
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES
 from minmip.sim.d3d12.errors import D3D12Error
@@ -87,6 +88,8 @@ class Resource:
         heap: Heap,
         state: D3D12_RESOURCE_STATES,
         place: int | None = None,
+        *,
+        xor_patterns: tuple[XorPattern, ...] = (),
     ) -> Resource:
         """Give a checked description its memory (spec 05, 4.1 and 8.1).
 
@@ -101,6 +104,8 @@ class Resource:
         place : int, optional
             GPU address in a `ResourceHeap`, where the contents become undefined; without it the
             memory is new and zero.
+        xor_patterns : tuple of XorPattern
+            The unit's pipe XOR.
         """
         layout, sw_mode, size = None, 0, desc.Width
         if not is_buffer(desc):
@@ -113,13 +118,16 @@ class Resource:
                 size=np.array([stored]),
                 mips=np.array([stored_mips(desc)]),
                 volume=np.array([volume]),
+                xor_patterns=xor_patterns,
             )
             slices = stored[2] if volume else desc.DepthOrArraySize
             size = int(layout.total_bytes(np.array([slices]))[0])
         address = total = 0
         if is_stored(desc):
             total = size
-            address = heap.allocate(total, desc.Alignment) if place is None else place
+            # Under a pipe XOR the address bits inside a block would be a pipeBankXor.
+            alignment = max(desc.Alignment, 1 if layout is None else int(layout.block_bytes[0]))
+            address = heap.allocate(total, alignment) if place is None else place
             if place is not None:
                 heap.flush()
                 heap.fill(address, total, UNDEFINED_BYTE)
