@@ -98,8 +98,8 @@ class CommandList(Context):
                 f"array_slice must be a number or have shape {list(place[0].shape)}, not "
                 f"{list(layer.shape)}"
             )
-        texels = min_mip.texels(0)
-        for name, at, size in zip("xyz", place, texels.shape[:0:-1], strict=False):
+        sides = min_mip.byte_offsets(0).shape[:0:-1]
+        for name, at, size in zip("xyz", place, sides, strict=False):
             if ((at < 0) | (at >= size)).any():
                 raise D3D12Error(
                     f"texel {name} must be in 0..{size - 1}, not {at.min()}..{at.max()}: at uv = "
@@ -110,6 +110,7 @@ class CommandList(Context):
         if view.axes < 3 and ((layer < 0) | (layer > last)).any():
             raise D3D12Error(f"array_slice must be a slice of the view, not {array_slice}")
         self._use((min_mip, read_state(checked_stage(stage)), "a load"))
+        texels = min_mip.texels(0)
         first = layer if view.axes < 3 else 0
         return texels[(first, *reversed(place))].astype(np.float32) / np.float32(8)
 
