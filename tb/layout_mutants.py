@@ -69,7 +69,7 @@ def pipe_bank_xor_moves_the_map(layout, base, mips):
 def tail_behind_the_chain(layout, base, mips):
     """The tail behind the largest mip instead of before the smallest."""
     tail = (layout.first_tail < mips)[:, None]
-    block_bytes = (1 << layout.blocks.bytes_log2[layout.kind])[:, None]
+    block_bytes = layout.block_bytes[:, None]
     in_tail = np.arange(layout.offset.shape[1]) >= layout.first_tail[:, None]
     behind = layout.chain_bytes[:, None] - block_bytes
     layout.offset -= np.where(tail, block_bytes, 0)

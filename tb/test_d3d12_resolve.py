@@ -291,7 +291,7 @@ def test_small_or_wrong_other_sides():
     ]:
         with pytest.raises(D3D12Error, match=text):
             decode(device, device.create_committed_resource2(plain), feedback)
-    with pytest.raises(D3D12Error, match="ResolveMode must be DECODE_"):
+    with pytest.raises(D3D12Error, match="ResolveMode must be D3D12_RESOLVE_MODE_DECODE_"):
         device.resolve_subresource_region(
             feedback, 0, 0, 0, feedback, 0, None, R8, d3d12.D3D12_RESOLVE_MODE_AVERAGE
         )

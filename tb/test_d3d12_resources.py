@@ -242,7 +242,11 @@ def test_volume_texels():
 @pytest.mark.parametrize(
     ("description", "use", "text"),
     [
-        (plain_desc((4, 4)), lambda r: r.read_from_subresource(1), "subresource must be in 0..0"),
+        (
+            plain_desc((4, 4)),
+            lambda r: r.read_from_subresource(1),
+            "subresource must be a whole number in 0..0, not 1",
+        ),
         (plain_desc((4, 4)), lambda r: r.read_from_subresource(-1), "subresource"),
         (
             plain_desc((4, 4)),

@@ -330,8 +330,8 @@ def test_states_that_do_not_exist(device):
     for state, text in [
         (SRV, "a feedback map may be in COMMON"),
         (UAV | FROM, "must stand alone"),
-        (0x12345, "wanted a D3D12_RESOURCE_STATES"),
-        ("COMMON", "wanted a D3D12_RESOURCE_STATES"),
+        (0x12345, "a resource state must be a D3D12_RESOURCE_STATES, not 74565"),
+        ("COMMON", "a resource state must be a D3D12_RESOURCE_STATES, not 'COMMON'"),
     ]:
         with pytest.raises(D3D12Error, match=text):
             device.create_committed_resource2(map_desc(USED, (64, 64), (16, 16)), state)

@@ -61,6 +61,11 @@ def test_a_viewport_may_reach_beyond_the_frame():
         Viewport(left=-32768, top=-32768, width=65535, height=65535),
     ):
         assert shown(draw([part], 8, 8, state=RasterState(viewport=viewport)), 8, 8).all()
+    viewport = Viewport(width=40, height=40)
+    cut = RasterState(viewport=viewport, scissor=(0, 0, 99, 99))
+    assert_same(
+        draw([part], 8, 8, state=cut), draw([part], 8, 8, state=RasterState(viewport=viewport))
+    )
     beyond = Viewport(left=8, top=0, width=100, height=100)
     for viewport in (beyond, Viewport(width=0, height=8), Viewport(width=8, height=0)):
         assert len(draw([part], 8, 8, state=RasterState(viewport=viewport))) == 0
@@ -90,7 +95,7 @@ def test_hierarchical_z_knows_the_range_of_depth(monkeypatch):
     """What is pushed back is limited to the far end, and may still be seen there."""
     monkeypatch.setattr(raster, "TILES_AT_ONCE", 1)
     viewport = Viewport(width=16, height=16, near=0.25, far=0.5)
-    pushed = replace(whole_frame(0.9), depth_bias=DepthBias(constant=1 << 24))
+    pushed = replace(whole_frame(0.9), depth_bias=DepthBias(constant=1 << 26))
     for first in (whole_frame(0.99), whole_frame(0.4)):
         state = RasterState(viewport=viewport, hierarchical_z=True)
         counters = RasterCounters()
@@ -112,10 +117,10 @@ def test_the_camera_sees_the_viewports_shape():
     part = primitive(square * 0.5 + [0, 0, -1])
     textures = [Texture(name="a", width=64, height=64)]
     scene = Scene(name="test", textures=textures, primitives=[part], camera=Camera())
-    state = RasterState(viewport=Viewport(left=10, top=4, width=16, height=16))
+    state = RasterState(viewport=Viewport(left=10, top=4, width=24, height=16))
     seen = shown(render_quads(scene, 40, 20, state=state), 40, 20)[..., 0]
     expected = np.zeros((20, 40), bool)
-    expected[8:16, 14:22] = True
+    expected[8:16, 18:26] = True
     np.testing.assert_array_equal(seen, expected)
 
 

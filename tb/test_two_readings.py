@@ -122,6 +122,7 @@ def test_every_code_is_generated(config):
         kind = KINDS[seed % len(KINDS)]
         request = random_trace(np.random.default_rng(seed), 400, kind, config.swizzle_modes)
         answer = top.run(request, config)
+        assert answer.samples is not None
         codes.append(answer.error)
         busy = (answer.samples > 0) | (answer.filtered > 0).any(axis=1)
         mode = unpack(T_FIELDS, request.t_sharp)["SW_MODE"][request.t_index]
@@ -139,10 +140,11 @@ def test_tails_are_reached():
     for seed in range(12):
         request = random_trace(np.random.default_rng(seed), 200, "used", ALL_MODES.swizzle_modes)
         answer = top.run(request, ALL_MODES)
+        assert answer.samples is not None
         written = answer.memory != request.memory
         images, layouts = descriptor.decode_image(request.t_sharp, ALL_MODES, 0, 1 << 48)
         start = layouts.base - request.memory_base
-        block = 1 << layouts.blocks.bytes_log2[layouts.kind]
+        block = layouts.block_bytes
         tail = layouts.first_tail <= unpack(T_FIELDS, request.t_sharp)["MAX_MIP"]
         used = np.unique(request.t_index[(answer.error == 0) & (answer.samples > 0)])
         for row in used[tail[used] & (images.linked[used] == 1)]:

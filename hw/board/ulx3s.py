@@ -4,7 +4,7 @@ Pins are those of amaranth-boards; Yosys, nextpnr and ecppack are called as ever
 """
 
 from amaranth.hdl import ClockDomain, ClockSignal, Instance, Module, Signal
-from amaranth.lib import wiring
+from amaranth.lib import io, wiring
 from amaranth.lib.cdc import ResetSynchronizer
 from amaranth_boards.ulx3s import ULX3S_85F_Platform
 
@@ -46,25 +46,33 @@ class Ulx3sTop(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.board = board = Board(self.cfg)
-        uart = platform.request("uart", 0)
-        leds = [platform.request("led", n).o for n in range(3)]
         m.domains.sync = ClockDomain()
-        source = platform.request(platform.default_clk).i
-        source_hz = int(platform.default_clk_constraint.frequency)
+        uart = platform.request("uart", 0, dir="-")
+        inputs = {
+            "rx": uart.rx,
+            "button": platform.request("button_fire", 0, dir="-"),
+            "source": platform.request(platform.default_clk, dir="-"),
+        }
+        outputs = {
+            "tx": (uart.tx, board.tx),
+            "led_open": (platform.request("led", 0, dir="-"), board.is_open),
+            "led_busy": (platform.request("led", 1, dir="-"), board.busy),
+            "led_refused": (platform.request("led", 2, dir="-"), board.refused),
+        }
+        pins = {}
+        for name, port in inputs.items():
+            m.submodules[name] = buffer = io.Buffer("i", port)
+            pins[name] = buffer.i
+        for name, (port, value) in outputs.items():
+            m.submodules[name] = buffer = io.Buffer("o", port)
+            m.d.comb += buffer.o.eq(value)
         clock = Signal(name="clock")  # the name that its constraint has
         locked = Signal()
-        m.submodules.pll = _pll(source, source_hz, clock, self.cfg.clock_hz, locked)
+        source_hz = int(platform.default_clk_constraint.frequency)
+        m.submodules.pll = _pll(pins["source"], source_hz, clock, self.cfg.clock_hz, locked)
         platform.add_clock_constraint(clock, self.cfg.clock_hz)
-        m.d.comb += [
-            ClockSignal().eq(clock),
-            board.rx.eq(uart.rx.i),
-            uart.tx.o.eq(board.tx),
-            leds[0].eq(board.is_open),
-            leds[1].eq(board.busy),
-            leds[2].eq(board.refused),
-        ]
-        button = platform.request("button_fire", 0).i
-        m.submodules.reset = ResetSynchronizer(~locked | button, domain="sync")
+        m.d.comb += [ClockSignal().eq(clock), board.rx.eq(pins["rx"])]
+        m.submodules.reset = ResetSynchronizer(~locked | pins["button"], domain="sync")
         return m
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from minmip.sim.d3d12.arguments import flag
 from minmip.sim.d3d12.checking import warn_of_late_decode
 from minmip.sim.d3d12.context import Context, check_cleared, check_defined
 from minmip.sim.d3d12.copies import (
@@ -91,8 +93,13 @@ class CommandList(Context):
         check_defined(min_mip)
         place = [*np.moveaxis(whole_numbers("texel", texel, view.axes), -1, 0)]
         layer = whole_numbers("array_slice", array_slice) + view_field(view, "BASE_ARRAY")
-        texels = min_mip.texels(0)
-        for name, at, size in zip("xyz", place, texels.shape[:0:-1], strict=False):
+        if layer.shape not in ((), place[0].shape):
+            raise D3D12Error(
+                f"array_slice must be a number or have shape {list(place[0].shape)}, not "
+                f"{list(layer.shape)}"
+            )
+        sides = min_mip.byte_offsets(0).shape[:0:-1]
+        for name, at, size in zip("xyz", place, sides, strict=False):
             if ((at < 0) | (at >= size)).any():
                 raise D3D12Error(
                     f"texel {name} must be in 0..{size - 1}, not {at.min()}..{at.max()}: at uv = "
@@ -103,6 +110,7 @@ class CommandList(Context):
         if view.axes < 3 and ((layer < 0) | (layer > last)).any():
             raise D3D12Error(f"array_slice must be a slice of the view, not {array_slice}")
         self._use((min_mip, read_state(checked_stage(stage)), "a load"))
+        texels = min_mip.texels(0)
         first = layer if view.axes < 3 else 0
         return texels[(first, *reversed(place))].astype(np.float32) / np.float32(8)
 
@@ -128,6 +136,7 @@ class CommandList(Context):
         if not isinstance(feedback, Resource) or not feedback.is_opaque:
             raise D3D12Error("only an opaque feedback map can be decoded")
         self._check_owner(feedback)
+        flag("raw", raw)
         check_cleared(feedback)
         if self._debug:
             warn_of_late_decode(feedback, list(range(len(feedback.defined))))
@@ -203,12 +212,12 @@ class CommandList(Context):
             check_cleared(src, job.subresources)
         else:
             check_defined(src)
+        late = partial(warn_of_late_decode, src, job.subresources) if job.decode else None
         self._use(
             (src, RESOLVE_SOURCE, "a resolve's source"),
             (dst, RESOLVE_DEST, "a resolve's destination"),
+            look=late,
         )
-        if job.decode and self._debug:
-            warn_of_late_decode(src, job.subresources)
         self._flush()
         transcode(job)
         job.opaque.unread = False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from minmip.sim.d3d12.errors import D3D12Error, shown, whole_number
+from minmip.sim.d3d12.arguments import shown, whole_number
+from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import is_buffer
 
@@ -41,7 +42,8 @@ def copy_whole(dst: Resource, src: Resource) -> None:
         texels = src.texels(mip)
         for layer in range(src.slices):
             dst.put_texels(mip, layer, (slice(None),), texels[layer])
-    dst.defined[:], dst.stale[:] = src.defined, src.stale
+    dst.define(slice(None), src.defined)
+    dst.stale[:] = src.stale
     dst.paired, dst.unread = src.paired, src.unread
 
 
@@ -76,4 +78,4 @@ def copy_buffer_region(dst: Resource, to: int, src: Resource, start: int, count:
     source, target = (r.byte_offsets(0)[0] for r in (src, dst))
     src.heap.flush()
     src.heap.memory[target[to : to + count]] = src.heap.memory[source[start : start + count]]
-    dst.defined[:] = src.defined
+    dst.define(slice(None), src.defined)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
-import numpy as np
-
+from minmip.hw.config import FULL, UnitConfig
 from minmip.sim import golden
 from minmip.sim.d3d12.allocation import (
     BUFFER_ALIGNMENT,
@@ -14,6 +14,7 @@ from minmip.sim.d3d12.allocation import (
     checked_resource,
     size_and_alignment,
 )
+from minmip.sim.d3d12.arguments import whole_number
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES, D3D12_SAMPLER_FEEDBACK_TIER
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.footprints import CopyableFootprints, copyable_footprints
@@ -53,13 +54,15 @@ class Device(ViewMaker):
     memory_size : int
         Bytes of GPU memory for maps; only what is used is really taken.
     backend : callable
-        Runs a Trace and returns a Result; the golden model by default.
+        Runs a Trace and returns a Result; the golden model of `config` by default.
     debug : bool
         Whether the debug layer looks at resource states and at what users trip over: undefined
         use is refused, a hazard is a D3D12Warning.
     tier : D3D12_SAMPLER_FEEDBACK_TIER
         What `sampler_feedback_tier` answers. TIER_0_9 refuses feedback with address modes other
         than WRAP and CLAMP and for parts of a texture; the hardware is TIER_1_0.
+    config : UnitConfig
+        What the build of the unit contains; R8_UINT maps may have its swizzle modes.
     """
 
     def __init__(
@@ -68,12 +71,19 @@ class Device(ViewMaker):
         xbox: bool = True,
         memory_base: int = 1 << 32,
         memory_size: int = 1 << 28,
-        backend: Callable[[Trace], Result] = golden.run,
+        backend: Callable[[Trace], Result] | None = None,
         debug: bool = False,
         tier: D3D12_SAMPLER_FEEDBACK_TIER = TIER_1_0,
+        config: UnitConfig = FULL,
     ):
         super().__init__(
-            memory_base, memory_size, backend, xbox=xbox, debug=debug, tier=checked_tier(tier)
+            memory_base,
+            memory_size,
+            partial(golden.run, config=config) if backend is None else backend,
+            xbox=xbox,
+            debug=debug,
+            tier=checked_tier(tier),
+            config=config,
         )
 
     @property
@@ -90,7 +100,7 @@ class Device(ViewMaker):
         """
         if not isinstance(descs, list | tuple):
             raise D3D12Error(f"wanted a list of descriptions, not {type(descs).__name__}")
-        return allocation_info([checked_resource(desc, xbox=self._xbox) for desc in descs])
+        return allocation_info([self._checked(desc) for desc in descs])
 
     def get_copyable_footprints(
         self,
@@ -104,7 +114,7 @@ class Device(ViewMaker):
         `num_subresources` None is all from the first on. Rows are 256 bytes or a multiple apart,
         subresources begin at multiples of 512.
         """
-        checked = checked_resource(desc, xbox=self._xbox)
+        checked = self._checked(desc)
         return copyable_footprints(checked, first_subresource, num_subresources, base_offset)
 
     def get_resource_tiling(self, resource: Resource) -> ResourceTiling:
@@ -120,11 +130,11 @@ class Device(ViewMaker):
         """Create a texture, a feedback map, a MinMip map or a buffer in memory of its own.
 
         Buffers, feedback maps and R8_UINT or R8_TYPELESS textures get zeroed memory, these in
-        256B_S unless the layout says LINEAR; of other textures only the description exists.
+        256B_S unless the layout says otherwise; of other textures only the description exists.
         """
-        checked = checked_resource(desc, xbox=self._xbox)
+        checked = self._checked(desc)
         state = checked_state(checked, initial_state)
-        return Resource.create(checked, self._heap, state)
+        return Resource.create(checked, self._heap, state, xor_patterns=self._config.xor_patterns)
 
     def create_heap(self, desc: D3D12_HEAP_DESC) -> ResourceHeap:
         """Take memory for placed resources; its contents are undefined (bytes of 0xCD)."""
@@ -165,9 +175,8 @@ class Device(ViewMaker):
             raise D3D12Error(f"wanted a heap from create_heap, not {type(heap).__name__}")
         if heap.heap is not self._heap:
             raise D3D12Error("the heap belongs to another device")
-        if not isinstance(heap_offset, int | np.integer):
-            raise D3D12Error(f"HeapOffset must be a whole number, not {heap_offset!r}")
-        checked = checked_resource(desc, xbox=self._xbox)
+        heap_offset = whole_number("HeapOffset", heap_offset, 0, heap.desc.SizeInBytes)
+        checked = self._checked(desc)
         state = checked_state(checked, initial_state)
         size, alignment = size_and_alignment(checked)
         if alignment > heap.desc.Alignment:
@@ -175,7 +184,7 @@ class Device(ViewMaker):
                 f"the resource needs an alignment of {alignment}, the heap has one of "
                 f"{heap.desc.Alignment}"
             )
-        if heap_offset < 0 or heap_offset % alignment:
+        if heap_offset % alignment:
             raise D3D12Error(
                 f"HeapOffset must be a multiple of the resource's alignment {alignment}, "
                 f"not {heap_offset}"
@@ -185,6 +194,15 @@ class Device(ViewMaker):
                 f"{size} bytes at HeapOffset {heap_offset} pass the end of the heap's "
                 f"{heap.desc.SizeInBytes} bytes"
             )
-        made = Resource.create(checked, self._heap, state, heap.address + int(heap_offset))
+        made = Resource.create(
+            checked,
+            self._heap,
+            state,
+            heap.address + heap_offset,
+            xor_patterns=self._config.xor_patterns,
+        )
         heap.add(made)
         return made
+
+    def _checked(self, desc: D3D12_RESOURCE_DESC1) -> D3D12_RESOURCE_DESC1:
+        return checked_resource(desc, xbox=self._xbox, config=self._config)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from minmip.sim.d3d12.arguments import whole_number
 from minmip.sim.d3d12.copy_structures import (
     D3D12_PLACED_SUBRESOURCE_FOOTPRINT,
     D3D12_SUBRESOURCE_FOOTPRINT,
     D3D12_TEXTURE_DATA_PITCH_ALIGNMENT,
     D3D12_TEXTURE_DATA_PLACEMENT_ALIGNMENT,
 )
-from minmip.sim.d3d12.errors import D3D12Error, whole_number
+from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.formats import plane_formats
 from minmip.sim.d3d12.resources import (
     FEEDBACK_FORMATS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from minmip.sim.d3d12.enums import DXGI_FORMAT
 from minmip.sim.d3d12.errors import D3D12Error
+from minmip.sim.layout.errors import LayoutError
 from minmip.sim.layout.formats import PlaneFormat, texel_format
 
 __all__ = ["format_code", "plane_formats", "short_name", "viewed_format"]
@@ -47,8 +48,11 @@ def short_name(form: DXGI_FORMAT) -> str:
 
 
 def plane_formats(form: DXGI_FORMAT) -> tuple[PlaneFormat, ...]:
-    """Return the planes of a format that a texture may have, one for most."""
-    return texel_format(short_name(form)).planes
+    """Return the planes of a format, one for most. D3D12Error for one that no texture has."""
+    try:
+        return texel_format(short_name(form)).planes
+    except LayoutError as error:
+        raise D3D12Error(str(error)) from error
 
 
 def format_code(view: DXGI_FORMAT) -> int:

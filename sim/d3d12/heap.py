@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from minmip.sim.d3d12.arguments import whole_number
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.structures import D3D12_HEAP_DESC
 
@@ -50,14 +51,19 @@ class Heap:
         flush: Callable[[], object],
         finish: Callable[[], object],
     ):
-        if base < 0 or base % ALIGNMENT:
+        base = whole_number("memory_base", base, 0, 1 << ADDRESS_BITS)
+        size = whole_number("memory_size", size, 0, 1 << ADDRESS_BITS)
+        if base % ALIGNMENT:
             raise D3D12Error(f"the base address must be a multiple of {ALIGNMENT}, not {base}")
-        if size < 0 or base + size > 1 << ADDRESS_BITS:
+        if base + size > 1 << ADDRESS_BITS:
             raise D3D12Error(f"base + size must be within {ADDRESS_BITS} address bits")
         self.base = base
         self.flush = flush
         self.finish = finish
-        self._bytes = np.zeros(size, np.uint8)
+        try:
+            self._bytes = np.zeros(size, np.uint8)
+        except MemoryError:
+            raise D3D12Error(f"memory_size {size} is more than this computer can give") from None
         self._used = 0
 
     @property
@@ -107,9 +113,11 @@ class ResourceHeap:
     placed: list[Resource] = field(default_factory=list, repr=False)
 
     def add(self, resource: Resource) -> None:
-        """Remember a placed resource; older ones in the same place become undefined."""
+        """Remember a placed resource; older ones over the same bytes become undefined."""
         end = resource.address + resource.size_in_bytes
         for older in self.placed:
             if older.address < end and resource.address < older.address + older.size_in_bytes:
                 older.defined[:] = False
+                older.aliases.append(resource)
+                resource.aliases.append(older)
         self.placed.append(resource)

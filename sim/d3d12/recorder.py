@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from minmip.hw.config import UnitConfig
+from minmip.sim.d3d12.arguments import flag, shown
 from minmip.sim.d3d12.draws import Draw, join
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES, D3D12_SAMPLER_FEEDBACK_TIER
 from minmip.sim.d3d12.errors import D3D12Error
@@ -31,6 +33,8 @@ class Recorder:
         Whether the Xbox extensions and the debug layer are there.
     tier : D3D12_SAMPLER_FEEDBACK_TIER
         TIER_0_9 refuses what only TIER_1_0 allows.
+    config : UnitConfig
+        What the build of the unit contains.
     """
 
     def __init__(
@@ -42,12 +46,14 @@ class Recorder:
         xbox: bool,
         debug: bool,
         tier: D3D12_SAMPLER_FEEDBACK_TIER,
+        config: UnitConfig,
     ):
         self._heap = Heap(heap_base, heap_size, self._flush, self.execute)
-        self._backend = backend
-        self._xbox = xbox
-        self._debug = debug
+        self._backend = _callable(backend)
+        self._xbox = flag("xbox", xbox)
+        self._debug = flag("debug", debug)
         self._tier = tier
+        self._config = config
         self._draws: list[Draw] = []
         self._promoted: list[Resource] = []
 
@@ -81,7 +87,8 @@ class Recorder:
             When the backend refuses a quad (a build of the unit that leaves something out); memory
             is unchanged then, and the draws are dropped.
         """
-        result = self._run(backend or self._backend) if self._draws else None
+        chosen = self._backend if backend is None else _callable(backend)
+        result = self._run(chosen) if self._draws else None
         for resource in self._promoted:
             resource.promoted = COMMON
         self._promoted.clear()
@@ -95,6 +102,8 @@ class Recorder:
     def _run(self, backend: Callable[[Trace], Result]) -> Result:
         trace = self.build_trace()
         result = backend(trace)
+        if not isinstance(result, Result) or result.memory.shape != trace.memory.shape:
+            raise D3D12Error("the backend must return a Result with the trace's memory")
         self._draws.clear()
         refused = np.flatnonzero(result.error)
         if refused.size:
@@ -106,15 +115,22 @@ class Recorder:
         self._heap.memory[:] = result.memory
         return result
 
-    def _use(self, *uses: tuple[Resource, D3D12_RESOURCE_STATES, str]) -> None:
+    def _use(
+        self,
+        *uses: tuple[Resource, D3D12_RESOURCE_STATES, str],
+        look: Callable[[], None] | None = None,
+    ) -> None:
         """Check the states of resources in the debug layer; the last check of a command.
 
-        Each use is the resource, the state that it needs, and its name in a message.
+        Each use is the resource, the state that it needs, and its name in a message. `look`
+        warns of what the command may do unmeant, when the states are right.
         """
         if not self._debug:
             return
         for resource, state, what in uses:
             check_use(resource, state, what)
+        if look:
+            look()
         for resource, state, _ in uses:
             promote(resource, state)
             self._promoted.append(resource)
@@ -133,3 +149,9 @@ class Recorder:
         if resource.heap is not self._heap:
             raise D3D12Error("the resource belongs to another device")
         resource.check_alive()
+
+
+def _callable(backend: Callable[[Trace], Result]) -> Callable[[Trace], Result]:
+    if not callable(backend):
+        raise D3D12Error(f"backend must take a Trace and return a Result, not {shown(backend)}")
+    return backend

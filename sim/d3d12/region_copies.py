@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from minmip.sim.d3d12.arguments import whole_number
 from minmip.sim.d3d12.copy_structures import (
     D3D12_BOX,
     D3D12_SUBRESOURCE_FOOTPRINT,
@@ -14,7 +15,7 @@ from minmip.sim.d3d12.copy_structures import (
     D3D12_TEXTURE_DATA_PLACEMENT_ALIGNMENT,
 )
 from minmip.sim.d3d12.enums import D3D12_TEXTURE_COPY_TYPE, DXGI_FORMAT
-from minmip.sim.d3d12.errors import D3D12Error, whole_number
+from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.formats import short_name
 from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import is_buffer, mip_size, texture_size
@@ -125,7 +126,8 @@ def copy_region(job: RegionCopy) -> None:
     target = job.dst.byte_offsets(job.corner, (x, y, z))
     memory = job.src.resource.heap.memory
     memory[target] = memory[source]
-    job.dst.resource.defined[job.dst.subresource] = job.src.resource.defined[job.src.subresource]
+    defined = job.src.resource.defined[job.src.subresource]
+    job.dst.resource.define(job.dst.subresource, defined)
 
 
 def _side(name: str, location: D3D12_TEXTURE_COPY_LOCATION) -> Side:

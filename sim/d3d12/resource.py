@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from minmip.hw.config import XorPattern
+from minmip.sim.d3d12.arguments import as_array, whole_number
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.heap import UNDEFINED_BYTE, Heap
@@ -53,6 +55,8 @@ class Resource:
         The texture whose feedback the map holds since it was cleared.
     unread : bool
         Whether a feedback map holds what was written since it was cleared or decoded.
+    aliases : list of Resource
+        Resources placed over the same bytes of a heap.
     released : bool
         Whether `release` was called: nothing takes the resource any more.
     stale : numpy.ndarray
@@ -71,6 +75,7 @@ class Resource:
     defined: np.ndarray = field(repr=False)
     paired: Resource | None = field(default=None, repr=False)
     unread: bool = False
+    aliases: list[Resource] = field(default_factory=list, repr=False)
     released: bool = False
     stale: np.ndarray = field(repr=False)
     _layout: MapLayout | None = field(repr=False)
@@ -83,6 +88,8 @@ class Resource:
         heap: Heap,
         state: D3D12_RESOURCE_STATES,
         place: int | None = None,
+        *,
+        xor_patterns: tuple[XorPattern, ...] = (),
     ) -> Resource:
         """Give a checked description its memory (spec 05, 4.1 and 8.1).
 
@@ -97,6 +104,8 @@ class Resource:
         place : int, optional
             GPU address in a `ResourceHeap`, where the contents become undefined; without it the
             memory is new and zero.
+        xor_patterns : tuple of XorPattern
+            The unit's pipe XOR.
         """
         layout, sw_mode, size = None, 0, desc.Width
         if not is_buffer(desc):
@@ -109,13 +118,16 @@ class Resource:
                 size=np.array([stored]),
                 mips=np.array([stored_mips(desc)]),
                 volume=np.array([volume]),
+                xor_patterns=xor_patterns,
             )
             slices = stored[2] if volume else desc.DepthOrArraySize
             size = int(layout.total_bytes(np.array([slices]))[0])
         address = total = 0
         if is_stored(desc):
             total = size
-            address = heap.allocate(total, desc.Alignment) if place is None else place
+            # Under a pipe XOR the address bits inside a block would be a pipeBankXor.
+            alignment = max(desc.Alignment, 1 if layout is None else int(layout.block_bytes[0]))
+            address = heap.allocate(total, alignment) if place is None else place
             if place is not None:
                 heap.flush()
                 heap.fill(address, total, UNDEFINED_BYTE)
@@ -154,7 +166,7 @@ class Resource:
         self.need_memory()
         self.heap.finish()
         if not self.is_opaque:
-            self.defined[:] = True  # nobody can tell what the CPU will write
+            self.define(slice(None))  # nobody can tell what the CPU will write
         start = self.address - self.heap.base
         return self.heap.memory[start : start + self.size_in_bytes]
 
@@ -180,7 +192,7 @@ class Resource:
         """Write the texels of one subresource; shape and errors as in `read_from_subresource`."""
         mip, layer = self._subresource(subresource)
         addresses = self.byte_offsets(mip)[layer]
-        texels = np.asarray(texels)
+        texels = as_array(texels)
         if texels.dtype != np.uint8 or texels.shape != addresses.shape:
             raise D3D12Error(
                 f"subresource {subresource} wants uint8 {list(addresses.shape)}, "
@@ -188,7 +200,7 @@ class Resource:
             )
         self.heap.finish()
         self.heap.memory[addresses] = texels
-        self.defined[subresource] = True
+        self.define(subresource)
 
     def texels(self, mip: int) -> np.ndarray:
         """Read all slices of a mip as the hardware has them, uint8 [slices, ...], after a flush."""
@@ -226,6 +238,15 @@ class Resource:
         if self.released:
             raise D3D12Error(f"the {self.desc.Format.name} resource was released")
 
+    def define(self, subresources: int | slice, defined: bool | np.ndarray = True) -> None:
+        """Note that subresources were written, or copied from others, defined or not.
+
+        What lies over the same bytes of a heap is undefined from now on.
+        """
+        self.defined[subresources] = defined
+        for other in self.aliases:
+            other.defined[:] = False
+
     def need_memory(self) -> None:
         """Raise D3D12Error for a resource that was released or is a descriptor only."""
         self.check_alive()
@@ -249,11 +270,6 @@ class Resource:
     def _subresource(self, subresource: int) -> tuple[int, int]:
         if self.is_opaque:
             raise D3D12Error("the CPU cannot read or write an opaque feedback map: decode it")
-        if not isinstance(subresource, int | np.integer):
-            raise D3D12Error(f"subresource must be a whole number, not {subresource!r}")
-        if not 0 <= subresource < len(self.defined):
-            raise D3D12Error(
-                f"subresource must be in 0..{len(self.defined) - 1}, not {subresource}"
-            )
-        layer, mip = divmod(subresource, self.mips)
+        index = whole_number("subresource", subresource, 0, len(self.defined) - 1)
+        layer, mip = divmod(index, self.mips)
         return mip, layer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from minmip.sim.d3d12.arguments import member
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES, D3D12_SHADER_VERSION_TYPE
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.trace import SAMPLE, SAMPLE_B
@@ -17,10 +18,7 @@ IMPLICIT = {SAMPLE: "WriteSamplerFeedback", SAMPLE_B: "WriteSamplerFeedbackBias"
 
 def checked_stage(stage: D3D12_SHADER_VERSION_TYPE | int) -> D3D12_SHADER_VERSION_TYPE:
     """Return a shader stage; D3D12Error for anything else, and for a library."""
-    try:
-        checked = D3D12_SHADER_VERSION_TYPE(stage)
-    except (ValueError, TypeError):
-        raise D3D12Error(f"stage must be a D3D12_SHADER_VERSION_TYPE, not {stage!r}") from None
+    checked = member("stage", D3D12_SHADER_VERSION_TYPE, stage)
     if checked == LIBRARY:
         raise D3D12Error("a library is no stage: name the stage of the shader in it")
     return checked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from minmip.sim.d3d12.arguments import member
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.resource import Resource
@@ -36,10 +37,7 @@ ANY_WRITE = UNORDERED_ACCESS | COPY_DEST | RESOLVE_DEST
 
 def checked_state(desc: D3D12_RESOURCE_DESC1, state: D3D12_RESOURCE_STATES | int):
     """Return a state that such a resource may be in; D3D12Error for any other."""
-    try:
-        state = D3D12_RESOURCE_STATES(state)
-    except (ValueError, TypeError):
-        raise D3D12Error(f"wanted a D3D12_RESOURCE_STATES, not {state!r}") from None
+    state = member("a resource state", D3D12_RESOURCE_STATES, state)
     if any(state & write and state != write for write in WRITES):
         raise D3D12Error(f"a state that allows writing must stand alone, not {named(state)}")
     if desc.Format in FEEDBACK_FORMATS and state & SHADER_RESOURCE:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from minmip.sim.d3d12.arguments import member, whole_number
 from minmip.sim.d3d12.copy_structures import (
     D3D12_PACKED_MIP_INFO,
     D3D12_PACKED_TILE,
@@ -51,7 +52,12 @@ class ResourceTiling:
 
 
 def tile_shape(form: DXGI_FORMAT, axes: int) -> D3D12_TILE_SHAPE:
-    """Texels of a 64 KB tile of a 2D or 3D texture: sides as equal as powers of two allow."""
+    """Texels of a 64 KB tile of a 2D or 3D texture: sides as equal as powers of two allow.
+
+    `axes` is 2 or 3. D3D12Error for anything else, and for a format that no texture has.
+    """
+    form = member("form", DXGI_FORMAT, form)
+    axes = whole_number("axes", axes, 2, 3)
     plane = plane_formats(form)[0]
     bits = TILE_LOG2 - (plane.element_bytes.bit_length() - 1)
     width = -(-bits // axes)

@@ -55,6 +55,11 @@ class MapLayout:
         """Which maps are volumes."""
         return self.kind & 1 == 1
 
+    @property
+    def block_bytes(self) -> np.ndarray:
+        """Bytes of a block of each map."""
+        return 1 << self.blocks.bytes_log2[self.kind]
+
     def total_bytes(self, slices: np.ndarray) -> np.ndarray:
         """Bytes of whole maps with `slices` array slices, or that depth for volumes."""
         return self.chain_bytes * -(-slices >> self.blocks.log2[self.kind, 2])

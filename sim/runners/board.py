@@ -236,7 +236,7 @@ def records(rows: np.ndarray, before: np.ndarray, cfg: UnitConfig) -> list[bytes
         Axes of the coordinates.
     """
     groups = group_words(cfg)
-    rows = _untagged(rows, cfg)
+    rows, before = _untagged(rows, cfg), _untagged(before, cfg)
     changed = rows != np.concatenate([before[None], rows[:-1]])
     sent = np.stack([changed[:, span.start : span.stop].any(axis=1) for span in groups], axis=1)
     masks = (sent << np.arange(len(groups))).sum(axis=1).astype("<u2")
@@ -257,7 +257,7 @@ def packets(chunks: Iterator[np.ndarray], cfg: UnitConfig) -> Iterator[tuple[byt
                 yield payload, count
                 payload, count = b"", 0
             payload, count = payload + record, count + 1
-        before = _untagged(rows[-1], cfg)
+        before = rows[-1]
     if count:
         yield payload, count
 
