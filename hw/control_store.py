@@ -9,6 +9,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
+from minmip.hw.counted_mips import NO_TAIL, PAIRS, tail_layouts
 from minmip.hw.descriptor_words import (
     TYPE_1D,
     TYPE_1D_ARRAY,
@@ -20,7 +21,7 @@ from minmip.hw.descriptor_words import (
 )
 from minmip.hw.legality import Legality
 from minmip.hw.lib.delay import delay
-from minmip.hw.map_layout import NO_TAIL, PAIRS, MapLayout
+from minmip.hw.map_layout import MapLayout
 from minmip.hw.scaled_size import ScaledSize
 from minmip.hw.shapes import (
     BLOCK_BITS,
@@ -162,7 +163,7 @@ class ControlStore(wiring.Component):
             valid, offset = layout.offset_valid[mip // 2], layout.offset[mip % 2]
             self._keep(m, f"mip{mip}", valid, [(o.mip_offset[mip], offset)])
         map_parts = [(o.columns, layout.columns), (o.chain, layout.chain)]
-        if layout.tails:
+        if tail_layouts(self.cfg):
             map_parts.append((o.first_tail, layout.first_tail))
         else:
             m.d.comb += o.first_tail.eq(NO_TAIL)

@@ -10,23 +10,17 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import XOR_MODES, UnitConfig
-from minmip.hw.descriptor_words import among
+from minmip.hw.counted_mips import COLUMN_BITS, PAIRS, CountedMips
 from minmip.hw.layout_choice import layout_choice
 from minmip.hw.lib.delay import delay
 from minmip.hw.shapes import BLOCK_BITS, MODE_BITS, SLICE_BITS, TEXEL_BITS
-from minmip.hw.swizzle import Layout, block_log2, box_log2, is_layout, layouts, tail_slots
+from minmip.hw.swizzle import block_log2, box_log2, is_layout, layouts
 from minmip.hw.vendor.parts import Multiplier
 
-__all__ = ["CHAIN_BITS", "COLUMN_BITS", "NO_TAIL", "PAIRS", "MapLayout", "map_shape"]
+__all__ = ["CHAIN_BITS", "MapLayout", "map_shape"]
 
-COLUMN_BITS = 11
-"""Block columns less one: 16384 texels are 2048 blocks of 8 texels."""
 CHAIN_BITS = 24
 """A chain of mips of the largest slab, 16384 x 16384 x 8 texels."""
-PAIRS = 8
-"""Mips are laid out two by two: 15 and 14 first, 1 and 0 last, as they lie in memory."""
-NO_TAIL = 16
-"""The first mip of a tail that is not there."""
 _LIMB = CHAIN_BITS // 2
 """Half of a chain, which one multiplier takes to the number of slices."""
 _TOTAL_BITS = 34
@@ -51,16 +45,6 @@ def map_shape() -> data.StructLayout:
             "base": unsigned(BLOCK_BITS),
         }
     )
-
-
-def _at_least(value: Value, number: int) -> Value:
-    """Compare 4 bits with a constant, in one look-up table instead of a carry chain."""
-    return among(value, range(number, 16))
-
-
-def _halves_height(layout: Layout) -> bool:
-    """Whether the largest mip of a tail is half a block high; else it is half a block wide."""
-    return block_log2(layout) == 12 and box_log2(layout)[2] > 0
 
 
 def _subtract(m: Module, a: Value, b: Value, name: str) -> tuple[Value, Value]:
@@ -90,9 +74,7 @@ class MapLayout(wiring.Component):
     Mips are walked from the smallest, since that is how they lie in memory: the block columns and
     rows less one enter shift registers from the top, two bits a clock, so that these hold those of
     two mips. Two multipliers take columns to rows, and then both halves of the chain to the slices.
-
-    Mips in a tail share one block. Which those are comes out of the walk too: a mip is too large
-    for the tail when a bit of its sides, counted in largest tail mips, has entered.
+    `CountedMips` says which mips count.
 
     Parameters
     ----------
@@ -139,7 +121,6 @@ class MapLayout(wiring.Component):
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
-        self.tails = [layout for layout in layouts(cfg) if tail_slots(layout)]
         super().__init__(
             {
                 "map": In(map_shape()),
@@ -163,7 +144,19 @@ class MapLayout(wiring.Component):
         shape = delay(m, self.map, 1, name="map")
         walk, factors, rows = self._walk(m, shape)
         slabs = self._slabs(m, shape)
-        mask = self._mask(m, shape, walk, rows)
+        m.submodules.counted = counted = CountedMips(self.cfg)
+        m.d.comb += [
+            counted.mode.eq(shape.mode),
+            counted.volume.eq(shape.volume),
+            counted.max_mip.eq(shape.max_mip),
+            counted.side.eq(self.side),
+            counted.load_x.eq(self.load_x),
+            counted.load_y.eq(self.load_y),
+            counted.walk.eq(walk),
+            counted.columns.eq(self.columns),
+            counted.rows.eq(rows),
+            self.first_tail.eq(counted.first_tail),
+        ]
 
         # Mip 2n is entry 0 of everything in pairs, mip 2n + 1 entry 1.
         parts = [Multiplier(unsigned(len(a)), unsigned(len(b))) for a, b in factors]
@@ -171,7 +164,9 @@ class MapLayout(wiring.Component):
             m.submodules[f"multiplier{parity}"] = part
             half = self.chain[_LIMB * parity : _LIMB * (parity + 1)]
             m.d.comb += [
-                part.a.eq(Mux(self.chain_valid, half, columns & mask[parity].replicate(_LIMB))),
+                part.a.eq(
+                    Mux(self.chain_valid, half, columns & counted.mask[parity].replicate(_LIMB))
+                ),
                 part.b.eq(Mux(self.chain_valid, slabs, rows)),
             ]
         products = [part.p for part in parts]
@@ -229,96 +224,6 @@ class MapLayout(wiring.Component):
     def _blocks(self, log2):
         """Sides less one, in blocks less one."""
         return self.side[log2:]
-
-    def _mask(self, m, shape, walk, rows):
-        """Which mips of a pair count, one clock later: of those in a tail only the largest, whose
-        one block is the tail.
-        """
-        there = [Signal(PAIRS, name=f"there{parity}", reset_less=True) for parity in range(2)]
-        large = self._too_large(m, shape, walk, rows, there)
-        mask = Signal(2, reset_less=True)
-        for parity in range(2):
-            present = Cat(_at_least(shape.max_mip, 2 * n + parity) for n in range(PAIRS))
-            m.d.sync += [
-                there[parity].eq(present),
-                mask[parity].eq((walk & there[parity]).any() & large[parity]),
-            ]
-
-        number = Signal(3, reset_less=True)
-        large_q1 = delay(m, large, 1, name="large")
-        largest = mask & ~large_q1[1:]
-        for bit in range(3):
-            m.d.sync += number[bit].eq(Cat(walk[n] for n in range(PAIRS) if n >> bit & 1).any())
-        with m.If(self.load_y):
-            m.d.sync += self.first_tail.eq(NO_TAIL)
-        with m.Elif(largest.any()):
-            m.d.sync += self.first_tail.eq(Cat(largest[1], number))
-        return mask
-
-    def _too_large(self, m, shape, walk, rows, there) -> Value:
-        """Whether mips 2n - 1, 2n and 2n + 1 are not in a tail, for pair n of `walk`.
-
-        A mip is in the tail if it fits the tail box, and the tail has a slot for it and for each
-        smaller mip. So all mips behind one in the tail are there too.
-        """
-        tails = self.tails
-        if not tails:
-            return Const(7, 3)
-        has_tail, too_many = Signal(reset_less=True), Signal(11, reset_less=True)
-        mips = Cat(there[mip % 2][mip // 2] for mip in range(2 * PAIRS))
-        m.d.sync += [
-            has_tail.eq(
-                is_layout(self.cfg, shape.mode, shape.volume, tails.__contains__)
-                & shape.max_mip.any()
-            ),
-            too_many.eq(
-                self._by_layout(
-                    m, shape, "slots", lambda one: tail_slots(one) or None, lambda n: mips[n:]
-                )
-            ),
-        ]
-
-        # Sides of mip 0 in largest tail mips, less one: half blocks on one axis.
-        tall = [layout for layout in tails if _halves_height(layout)]
-        flat = [layout for layout in tails if layout not in tall]
-        half = Signal(reset_less=True)
-        below_width = self._by_layout(
-            m,
-            shape,
-            "half_width",
-            lambda one: box_log2(one)[0] if one in flat else None,
-            self._half,
-        )
-        with m.If(self.load_x):
-            m.d.sync += half.eq(below_width)
-        sizes = Cat(half, self.columns) | rows
-        if tall:
-            halves_height = Signal(reset_less=True)
-            m.d.sync += halves_height.eq(
-                is_layout(self.cfg, shape.mode, shape.volume, tall.__contains__)
-            )
-            (height,) = {box_log2(layout)[1] for layout in tall}
-            with m.If(self.load_y & halves_height):
-                m.d.sync += half.eq(self._half(height))
-            sizes = Mux(halves_height, self.columns | Cat(half, rows), sizes)
-
-        # No side has bits for the first pair, when `sizes` come in; bits 13 and 12 are the pair's.
-        large = Signal(TEXEL_BITS, reset_less=True)
-        m.d.sync += large.eq(large << 2)
-        with m.If(walk[-1]):
-            m.d.sync += large.eq(sizes | too_many)
-        smaller = Signal(reset_less=True)  # a mip of the pairs gone by is too large
-        odd = smaller | large[13]
-        even = odd | large[12]
-        with m.If(self.load_y):
-            m.d.sync += smaller.eq(~has_tail)
-        with m.Else():
-            m.d.sync += smaller.eq(even)
-        return Cat(even | large[11] | walk[0], even, odd)
-
-    def _half(self, log2):
-        """Side less one, in blocks: bit 1/2."""
-        return self.side[log2 - 1]
 
     def _slabs(self, m, shape):
         """Chains of the map: slices, or depth, or slabs of thick blocks."""

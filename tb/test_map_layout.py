@@ -13,7 +13,8 @@ from map_vectors import Maps, random_maps, with_pipe_xor
 from mutants.map_layout import MUTANTS
 
 from minmip.hw.config import FULL, PLAIN_MODES, UnitConfig
-from minmip.hw.map_layout import PAIRS, MapLayout
+from minmip.hw.counted_mips import PAIRS
+from minmip.hw.map_layout import MapLayout
 
 PLAIN = replace(FULL, swizzle_modes=PLAIN_MODES)
 EVERY = replace(FULL, **with_pipe_xor("anaconda"))
