@@ -52,6 +52,10 @@ class Pair(click.ParamType):
 
     name = "WxH"
 
+    def get_metavar(self, param, ctx=None):
+        """Return the name as it is; click would shout it."""
+        return self.name
+
     def convert(self, value, param, ctx):
         """Return (width, height)."""
         if isinstance(value, tuple):
