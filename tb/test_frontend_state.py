@@ -1,5 +1,9 @@
-"""Options of the rasteriser: against the slow reading, and by hand (spec 07)."""
+"""Options of the rasteriser: against the slow reading, and by hand (spec 07).
 
+MINMIP_LONG=1 draws 300 random frames; MINMIP_FIRST_SEED (default 0) is the first one's seed.
+"""
+
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -83,7 +87,11 @@ def random_primitives(rng, count, slices=1):
     return parts
 
 
-@pytest.mark.parametrize("seed", range(12))
+FIRST = int(os.environ.get("MINMIP_FIRST_SEED", "0"))
+FRAMES = 300 if os.environ.get("MINMIP_LONG") else 12
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + FRAMES))
 def test_all_options_as_the_slow_reading(seed):
     rng = np.random.default_rng(seed)
     print("seed", seed)

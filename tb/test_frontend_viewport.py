@@ -1,6 +1,6 @@
 """Viewport and culling by hand; at random they are in test_frontend_state.py (spec 07 "RS")."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from test_frontend_state import assert_same, draw, primitive, whole_frame
 
 from minmip.sim.frontend import (
     DepthBias,
+    Primitive,
     RasterCounters,
     RasterState,
     Scene,
@@ -192,3 +193,36 @@ def test_bad_viewports_are_refused(numbers, text):
 def test_a_bad_cull_mode_is_refused():
     with pytest.raises(SceneError, match="one of material, none, front, back, not 'both'"):
         RasterState(cull="both")
+
+
+JUNK = (
+    *(None, "x", "", b"1", [], [1, 2], {}, (1, 2, 3, 4), (1, "a", 2, 3), object(), True),
+    *(-1, 0, 1, 1.5, float("nan"), float("inf"), 10**400, 1 << 70, 1j),
+    *(np.zeros(3), np.zeros((3, 3), np.float32), np.float32(1), np.array("x"), np.array([None])),
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "good"),
+    [
+        (RasterState, {}),
+        (Viewport, {"width": 8, "height": 8}),
+        (DepthBias, {}),
+        (Texture, {"name": "a", "width": 8, "height": 8}),
+        (Primitive, {f.name: getattr(whole_frame(), f.name) for f in fields(Primitive)}),
+    ],
+)
+def test_anything_is_taken_or_refused_in_a_sentence(kind, good):
+    taken, sentences = 0, []
+    for field in fields(kind):
+        for junk in JUNK:
+            try:
+                kind(**good | {field.name: junk})
+            except SceneError as error:
+                sentences.append(str(error))
+            else:
+                taken += 1
+    assert min(taken, len(sentences)) > 5
+    for sentence in sentences:
+        assert "\n" not in sentence
+        assert 20 < len(sentence) < 250
