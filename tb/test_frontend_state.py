@@ -447,7 +447,8 @@ def test_bad_states_are_refused(options, text):
     ("options", "text"),
     [
         ({"interpolation": "cubic"}, "one of constant, linear, perspective, not 'cubic'"),
-        ({"slice": 0.5}, r"slice must be an integer or 1 of them, not float64 \[\]"),
+        ({"slice": 0.5}, r"slice must be an integer or an array, not 0\.5"),
+        ({"slice": np.zeros(1)}, r"slice must be an integer or 1 of them, not float64 \[1\]"),
         ({"slice": np.zeros(2, int)}, r"an integer or 1 of them, not int64 \[2\]"),
         ({"clip_distances": np.zeros((3, 1))}, r"float32 \[3, n\], not float64 \[3, 1\]"),
         ({"cull_distances": np.zeros((2, 1), np.float32)}, r"not float32 \[2, 1\]"),
@@ -465,5 +466,5 @@ def test_more_refusals():
         draw([whole_frame(slice=1)], 8, 8)
     with pytest.raises(SceneError, match=r"at most 67108864 samples, not 8192 x 8192 pixels x 2"):
         draw([whole_frame()], 8192, 8192, state=RasterState(samples=2))
-    with pytest.raises(SceneError, match="slope_scaled must be finite, not inf"):
+    with pytest.raises(SceneError, match="slope_scaled must be a finite number, not inf"):
         DepthBias(slope_scaled=float("inf"))

@@ -186,8 +186,9 @@ class Primitive:
             raise SceneError(f"texture must be an index, not {told(self.texture)}")
         if not isinstance(self.depth_bias, DepthBias):
             raise SceneError(f"depth_bias must be a DepthBias, not {told(self.depth_bias)}")
-        known = isinstance(self.slice, Integral | np.ndarray)
-        slices = np.asarray(self.slice) if known else np.empty(0, object)
+        if not isinstance(self.slice, Integral | np.ndarray):
+            raise SceneError(f"slice must be an integer or an array, not {told(self.slice)}")
+        slices = np.asarray(self.slice)
         if slices.dtype.kind not in "iu" or slices.shape not in ((), (len(self.triangles),)):
             raise SceneError(
                 f"slice must be an integer or {len(self.triangles)} of them, "
