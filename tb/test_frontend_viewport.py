@@ -77,6 +77,16 @@ def test_a_viewport_may_reach_beyond_the_frame():
     ]
 
 
+def test_a_centre_beyond_the_viewport_is_outside():
+    """With centroids no coordinate of a live lane lies beyond the viewport."""
+    viewport = Viewport(left=2.7, top=1.3, width=4.4, height=3.9)
+    for centroid in (False, True):
+        part = primitive(whole_frame().positions, uv=[[0, 0], [0, 2], [2, 0]], centroid=centroid)
+        quads = draw([part], 9, 7, state=RasterState(viewport=viewport, samples=8))
+        live = quads.uv[quads.live_mask[:, None] >> np.arange(4) & 1 == 1]
+        assert (live.min() < 0 or live.max() > 1) == (not centroid)
+
+
 def test_depth_goes_into_the_viewports_range():
     slope = primitive([[-1, 1, 0], [-1, -3, 0], [3, 1, 1]])  # 0 at the left edge, 1/2 at the right
     state = RasterState(viewport=Viewport(width=8, height=8, near=0.25, far=0.75))
