@@ -57,13 +57,20 @@ def run_parts(
             f"requests and gave {found.given['o_texels']} of {due['o_texels']} runs of texels"
         )
     memory[:] = served[: len(memory)]
-    lanes = np.ascontiguousarray(found.results["o_texels"], "<u4").view(np.uint8)
-    decoded = iter(np.split(lanes[:, : run_bytes(cfg)], np.cumsum(come)))
+    decoded = iter(np.split(_texels(found.results["o_texels"], cfg), np.cumsum(come)))
     errors = np.split(found.results["o_resolve"][:, 0] & 1, np.cumsum([*map(len, requests)]))
     return [
         (texels_of_runs(next(decoded), part, cfg) if one else None, bool(error.any()))
         for part, one, error in zip(parts, decode, errors, strict=False)
     ]
+
+
+def _texels(rows: np.ndarray, cfg: UnitConfig) -> np.ndarray:
+    """Texels of packed runs, 0 beside the mask: uint8 [runs, run_bytes]."""
+    lanes = run_bytes(cfg)
+    texels = np.ascontiguousarray(rows, "<u4").view(np.uint8)[:, :lanes]
+    masks = rows[:, lanes // 4, None] >> np.arange(lanes, dtype=np.uint32) & 1
+    return texels * masks.astype(np.uint8)
 
 
 def _requests(part: MapPart, cfg: UnitConfig) -> np.ndarray:
