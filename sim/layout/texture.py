@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import cached_property
 
+from minmip.sim.layout.arguments import need, whole_number
 from minmip.sim.layout.errors import LayoutError
 from minmip.sim.layout.formats import PlaneFormat, element_plane, texel_format
 from minmip.sim.layout.hardware import ANACONDA, AddressConfig
@@ -19,7 +20,7 @@ MAX_MIPS = 16
 
 def natural_mips(*sizes: int) -> int:
     """Return the levels of a whole chain: until every side is 1."""
-    return max(sizes).bit_length()
+    return max(whole_number("a size", size) for size in sizes).bit_length()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +76,7 @@ class Texture:
     def __post_init__(self):
         self._check_numbers()
         self._check_dimension()
-        if not isinstance(self.hardware, AddressConfig):
-            raise LayoutError(f"hardware is an AddressConfig, not {self.hardware!r}")
+        need("hardware", AddressConfig, self.hardware)
         planes, mode = self.planes, self.swizzle
         for plane in planes:
             rb_plus = self.hardware.rb_plus
@@ -94,8 +94,10 @@ class Texture:
     def _check_numbers(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.type == "int" and (isinstance(value, bool) or not hasattr(value, "__index__")):
-                raise LayoutError(f"{field.name} is a whole number, not {value!r}")
+            if field.type == "int":
+                object.__setattr__(self, field.name, whole_number(field.name, value))
+            elif field.type in ("str", "bool"):
+                need(field.name, str if field.type == "str" else bool, value)
         for name in ("width", "height", "depth", "array_size", "mips"):
             if getattr(self, name) < 1:
                 raise LayoutError(f"{name} is at least 1, not {getattr(self, name)}")
