@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 from minmip.sim.layout.arguments import need, whole_number
@@ -16,6 +16,7 @@ __all__ = ["MAX_BYTES", "Texture", "natural_mips"]
 MAX_BYTES = 1 << 48
 """A resource is not larger than the address space."""
 MAX_MIPS = 16
+_WHOLE = ("width", "height", "depth", "array_size", "mips", "pipe_bank_xor")
 
 
 def natural_mips(*sizes: int) -> int:
@@ -92,13 +93,15 @@ class Texture:
             raise LayoutError(f"a {self.format} texture has one mip level, not {self.mips}")
 
     def _check_numbers(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.type == "int":
-                object.__setattr__(self, field.name, whole_number(field.name, value))
-            elif field.type in ("str", "bool"):
-                need(field.name, str if field.type == "str" else bool, value)
-        for name in ("width", "height", "depth", "array_size", "mips"):
+        for name in _WHOLE:
+            value = getattr(self, name)
+            # Numbers of numpy, which overflow, become Python's.
+            if type(value) is not int or value >> 64:
+                object.__setattr__(self, name, whole_number(name, value))
+        need("dimension", str, self.dimension)
+        need("usage", str, self.usage)
+        need("excess_mips", bool, self.excess_mips)
+        for name in _WHOLE[:-1]:
             if getattr(self, name) < 1:
                 raise LayoutError(f"{name} is at least 1, not {getattr(self, name)}")
         if not 0 <= self.pipe_bank_xor < 1 << 16:
