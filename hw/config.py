@@ -139,6 +139,8 @@ class UnitConfig:
     memory_latency : int
         Clocks from a read request of the map memory to its data: 2 is block RAM with its output
         register.
+    resolves : bool
+        Whether the resolve engine is built in.
     """
 
     swizzle_modes: frozenset[int] = PLAIN_MODES
@@ -154,6 +156,7 @@ class UnitConfig:
     word_bytes: int = 16
     memory_bytes: int = 1 << 16
     memory_latency: int = 2
+    resolves: bool = True
 
     def __post_init__(self):
         for name, legal in (
@@ -228,8 +231,9 @@ SMALL = replace(
     descriptor_entries=2,
     combine_entries=2,
     memory_bytes=1 << 14,
+    resolves=False,
 )
-"""One lane per clock, LINEAR and 256B_S, no volumes: the least area."""
+"""One lane per clock, LINEAR and 256B_S, no volumes, no resolve engine: the least area."""
 
 PRESETS = {"small": SMALL, "default": DEFAULT, "full": FULL}
 """Builds of the unit by name."""

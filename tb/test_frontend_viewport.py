@@ -67,7 +67,8 @@ def test_a_viewport_may_reach_beyond_the_frame():
         draw([part], 8, 8, state=cut), draw([part], 8, 8, state=RasterState(viewport=viewport))
     )
     beyond = Viewport(left=8, top=0, width=100, height=100)
-    for viewport in (beyond, Viewport(width=0, height=8), Viewport(width=8, height=0)):
+    empty = [Viewport(width=w, height=h) for w, h in ((0, 8), (8, 0), (8, 1e-3), (5e-324, 8))]
+    for viewport in (beyond, *empty):
         assert len(draw([part], 8, 8, state=RasterState(viewport=viewport))) == 0
     both = RasterState(viewport=Viewport(left=2, width=4, height=8), scissor=(0, 3, 3, 99))
     assert np.argwhere(shown(draw([part], 8, 8, state=both), 8, 8)[..., 0]).tolist() == [

@@ -28,7 +28,7 @@ from minmip.sim.d3d12.enums import (
 )
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.region_copies import checked_region, copy_region
-from minmip.sim.d3d12.resolve import checked_transcode, transcode
+from minmip.sim.d3d12.resolve import checked_transcode
 from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import MIN_MIP
 from minmip.sim.d3d12.stages import PIXEL, checked_stage, read_state
@@ -42,6 +42,7 @@ from minmip.sim.d3d12.states import (
     named,
 )
 from minmip.sim.d3d12.structures import D3D12_RECT, check_structure
+from minmip.sim.d3d12.transcode import transcode
 from minmip.sim.d3d12.view import View, view_field
 from minmip.sim.golden.descriptor import LINKED_FILTER
 
@@ -219,7 +220,7 @@ class CommandList(Context):
             look=late,
         )
         self._flush()
-        transcode(job)
+        transcode(job, self._resolver)
         job.opaque.unread = False
         if not job.decode:
             job.opaque.stale[:] = False

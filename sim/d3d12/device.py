@@ -54,7 +54,8 @@ class Device(ViewMaker):
     memory_size : int
         Bytes of GPU memory for maps; only what is used is really taken.
     backend : callable
-        Runs a Trace and returns a Result; the golden model of `config` by default.
+        Runs a Trace and returns a Result; the golden model of `config` by default. One with an
+        attribute `resolve`, as the verilated unit has, decodes and encodes maps too.
     debug : bool
         Whether the debug layer looks at resource states and at what users trip over: undefined
         use is refused, a hazard is a D3D12Warning.

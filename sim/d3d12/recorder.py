@@ -14,7 +14,9 @@ from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.heap import Heap
 from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.states import COMMON, check_use, promote
+from minmip.sim.d3d12.transcode import Resolver
 from minmip.sim.d3d12.view import View
+from minmip.sim.golden.resolve import resolve
 from minmip.sim.trace import Result, Trace
 
 __all__ = ["Recorder"]
@@ -28,7 +30,8 @@ class Recorder:
     heap_base, heap_size : int
         GPU memory, see `Heap`.
     backend : callable
-        Runs a Trace and returns a Result.
+        Runs a Trace and returns a Result. One with an attribute `resolve`, a `Resolver`, decodes
+        and encodes maps too; else the golden model does.
     xbox, debug : bool
         Whether the Xbox extensions and the debug layer are there.
     tier : D3D12_SAMPLER_FEEDBACK_TIER
@@ -54,6 +57,7 @@ class Recorder:
         self._debug = flag("debug", debug)
         self._tier = tier
         self._config = config
+        self._resolver: Resolver = getattr(backend, "resolve", None) or resolve
         self._draws: list[Draw] = []
         self._promoted: list[Resource] = []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from minmip.sim.d3d12.resources import (
 )
 from minmip.sim.d3d12.structures import D3D12_RESOURCE_DESC1
 from minmip.sim.golden.address import MapLayout, map_layout, texel_address
+from minmip.sim.golden.resolve import MapPart
 
 __all__ = ["Resource"]
 
@@ -223,6 +224,29 @@ class Resource:
         addresses = self.byte_offsets(mip)[layer][where]
         self.heap.flush()
         self.heap.memory[addresses] = texels
+
+    def map_part(
+        self, mip: int, layer: int, where: tuple[slice, ...], kind: int, texels=None
+    ) -> MapPart:
+        """Part of a subresource of a texture for a resolver (`sim.golden.resolve`).
+
+        Parameters
+        ----------
+        mip, layer, where
+            As in `put_texels`.
+        kind : int
+            What its bytes mean.
+        texels : array, optional
+            uint8, of that shape, to encode.
+        """
+        assert self._layout is not None, "a buffer has no layout"
+        ends = [(one.start, one.stop - one.start) for one in reversed(where)]
+        ends += [(0, 1)] * (2 - len(ends)) + [(layer, 1)] * (len(ends) < 3)
+        corner, size = zip(*ends, strict=True)
+        if texels is not None:
+            texels = np.reshape(texels, size[::-1])
+        layout = replace(self._layout, base=self._layout.base + self.heap.base)
+        return MapPart(layout=layout, mip=mip, corner=corner, size=size, kind=kind, texels=texels)
 
     def release(self) -> None:
         """Give the resource up, after all recorded draws: whatever names it later is refused.

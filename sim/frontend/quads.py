@@ -142,7 +142,8 @@ def render_quads(
     primitives = [p for p in scene.frame(frame, frames) if len(p.triangles)]
     target = _Target(state, triangle_states(primitives, state.slices), width, height, counters)
     parts = [_no_quads()]
-    if not (target.viewport.width and target.viewport.height):
+    left, top, right, bottom = target.window
+    if left >= right or top >= bottom:
         return parts[0]
     to_clip = scene.camera.matrix(target.viewport.aspect, frame)
     for corners, source, planes in assemble(primitives, target.states, to_clip):

@@ -112,7 +112,7 @@ def swizzle_mode(mode: str | int | SwizzleMode) -> SwizzleMode:
         raise LayoutError(f"a swizzle mode is a name or a number, not {mode!r}")
     number = mode - XG_LAYOUT if mode >= XG_LAYOUT else mode
     if not 0 <= number < len(MODES):
-        raise LayoutError(f"swizzle modes are numbered 0 to 31 (or 0x100 to 0x11F), not {mode:#x}")
+        raise LayoutError(f"swizzle modes are numbered 0 to 31 (or 0x100 to 0x11F), not {mode}")
     return MODES[number]
 
 
