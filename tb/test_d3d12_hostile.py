@@ -19,6 +19,7 @@ from d3d12_objects import (
     sampler,
 )
 
+from minmip.hw.config import FULL
 from minmip.sim import d3d12, golden
 from minmip.sim.d3d12 import (
     D3D12_HEAP_DESC,
@@ -137,7 +138,7 @@ def things():
             (held.read_from_subresource, {"subresource": 0}),
             (held.write_to_subresource, {"texels": np.zeros((4, 4), np.uint8), "subresource": 0}),
             (Device, {"memory_base": 0, "memory_size": 1, "xbox": True, "debug": True, "tier": 90}),
-            (Device, {"backend": golden.run}),
+            (Device, {"backend": golden.run, "config": FULL}),
             (d3d12.tile_shape, {"form": d3d12.DXGI_FORMAT_R8_UINT, "axes": 2}),
         ],
     )

@@ -56,6 +56,8 @@ class Recorder:
         self._xbox = flag("xbox", xbox)
         self._debug = flag("debug", debug)
         self._tier = tier
+        if not isinstance(config, UnitConfig):
+            raise D3D12Error(f"config must be a UnitConfig, not {shown(config)}")
         self._config = config
         self._resolver: Resolver = getattr(backend, "resolve", None) or resolve
         self._draws: list[Draw] = []

@@ -16,8 +16,8 @@ from minmip.sim.frontend.interpolation import (
     interpolate_uv,
     nearest_in_tiles,
 )
-from minmip.sim.frontend.raster import LANE_X, LANE_Y, Coverage, at_samples, rasterise
-from minmip.sim.frontend.raster_state import PLAIN, RasterCounters, RasterState
+from minmip.sim.frontend.raster import LANE_X, LANE_Y, Coverage, at_samples, in_window, rasterise
+from minmip.sim.frontend.raster_state import PATTERNS, PLAIN, RasterCounters, RasterState
 from minmip.sim.frontend.scene import NO_TEXTURE, Scene
 from minmip.sim.frontend.triangle_setup import Triangles, set_up_triangles
 
@@ -222,6 +222,8 @@ class _Target:
         depth = depth_at(centre.astype(np.float64), triangles, triangle)
         if self.state.samples > 1:
             outside = (centre < triangles.threshold[:, triangle, None]).any(axis=0)
+            x, y = coverage.x[kept], coverage.y[kept]
+            outside |= ~in_window(x, y, self.window, PATTERNS[1])[..., 0]
             moved = outside & self.states.centroid[source][:, None]
             place = _centroids(centre, edges[:, kept], coverage.covered[kept], moved)
         uv = interpolate_uv(
