@@ -38,7 +38,7 @@ def run_parts(
             f"{cfg.memory_bytes}"
         )
     served = np.pad(memory, (0, -len(memory) % 256))
-    unit.start(served, base // 256, (base + len(served)) // 256)
+    unit.reset(served, base // 256, (base + len(served)) // 256)
     requests = [_requests(part, cfg) for part in parts]
     runs = [runs_of_texels(part, cfg) for part in parts]
     decode = [part.texels is None for part in parts]
