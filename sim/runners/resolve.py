@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,15 +12,26 @@ from minmip.hw.swizzle import NO_SLOT
 from minmip.sim.golden.resolve import MapPart
 from minmip.sim.runners.unit_beats import words_of
 from minmip.sim.runners.verilate import RunnerError
-
-if TYPE_CHECKING:
-    from minmip.sim.runners.verilated_unit import VerilatedUnit
+from minmip.sim.runners.verilator import Model, Traffic
 
 __all__ = ["request_columns", "run_parts", "runs_of_texels", "texels_of_runs"]
 
 
+class SimulatedUnit(Protocol):
+    """What `run_parts` needs of a `VerilatedUnit`."""
+
+    cfg: UnitConfig
+    model: Model
+    traffic: Traffic
+    seed: int
+
+    def reset(self, memory: np.ndarray, base: int, limit: int) -> None:
+        """Reset the unit, with `memory` between two blocks of 256 bytes."""
+        ...
+
+
 def run_parts(
-    unit: VerilatedUnit, memory: np.ndarray, base: int, parts: list[MapPart]
+    unit: SimulatedUnit, memory: np.ndarray, base: int, parts: list[MapPart]
 ) -> list[tuple[np.ndarray | None, bool]]:
     """Decode and encode parts of maps on the resolve engine of a unit, which is reset first.
 
