@@ -59,7 +59,7 @@ class Faults:
         return bytes(out)
 
 
-def board_trace(seed: int, quads: int = 30) -> Trace:
+def board_trace(seed: int, quads: int = 24) -> Trace:
     """Quads that write and read one MinMip map of 8x8, some that are refused, on mixed memory."""
     rng = np.random.default_rng(seed)
     base = 0x1000

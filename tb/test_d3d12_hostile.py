@@ -229,6 +229,7 @@ def test_every_field_of_every_structure(kind, base):
         (d3d12.D3D12_RESOURCE_DESC1, "Width", d3d12.DXGI_FORMAT_R8_UINT),
         (d3d12.D3D12_RESOURCE_DESC1, "Flags", -1),
         (D3D12_SAMPLER_DESC, "MinLOD", "2"),
+        (D3D12_SAMPLER_DESC, "BorderColor", ("0", "0", "0", "0")),
         (D3D12_SAMPLER_DESC, "MaxLOD", d3d12.D3D12_FILTER_ANISOTROPIC),
     ],
 )
@@ -325,3 +326,14 @@ def test_texels_of_any_integer_type(texel):
         device.load_min_mip(view, [[0, 0], [1, 1]], [0, 0, 0])
     with pytest.raises(D3D12Error, match=r"texel x must be in 0\.\.3, not 9223372036854775807"):
         device.load_min_mip(view, np.array([2**63, 0], np.uint64))
+
+
+def test_raw_bytes_are_an_xbox_extension():
+    device = Device(xbox=False)
+    texture = device.create_committed_resource2(desc((64, 64)))
+    feedback = device.create_committed_resource2(map_desc(USED, (64, 64), (16, 16)))
+    view = device.create_sampler_feedback_unordered_access_view(texture, feedback)
+    device.clear_unordered_access_view_uint(view)
+    with pytest.raises(D3D12Error, match="raw bytes of a feedback map, is an Xbox extension"):
+        device.decode_sampler_feedback(feedback, raw=True)
+    assert device.decode_sampler_feedback(feedback)[0].max() == 0

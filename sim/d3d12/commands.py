@@ -28,7 +28,7 @@ from minmip.sim.d3d12.enums import (
 )
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.region_copies import checked_region, copy_region
-from minmip.sim.d3d12.resolve import checked_transcode
+from minmip.sim.d3d12.resolve import RAW_IS_XBOX, checked_transcode
 from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import MIN_MIP
 from minmip.sim.d3d12.stages import PIXEL, checked_stage, read_state
@@ -137,7 +137,8 @@ class CommandList(Context):
         if not isinstance(feedback, Resource) or not feedback.is_opaque:
             raise D3D12Error("only an opaque feedback map can be decoded")
         self._check_owner(feedback)
-        flag("raw", raw)
+        if flag("raw", raw) and not self._xbox:
+            raise D3D12Error(RAW_IS_XBOX)
         check_cleared(feedback)
         if self._debug:
             warn_of_late_decode(feedback, list(range(len(feedback.defined))))

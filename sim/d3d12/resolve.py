@@ -19,11 +19,12 @@ from minmip.sim.d3d12.resources import (
 )
 from minmip.sim.d3d12.structures import D3D12_RECT, check_structure
 
-__all__ = ["UINT_MAX", "Transcode", "checked_transcode"]
+__all__ = ["RAW_IS_XBOX", "UINT_MAX", "Transcode", "checked_transcode"]
 
 UINT_MAX = 0xFFFFFFFF
 """A subresource index that stands for the whole resource."""
 
+RAW_IS_XBOX = "R8_TYPELESS, the raw bytes of a feedback map, is an Xbox extension"
 DECODE = D3D12_RESOLVE_MODE.D3D12_RESOLVE_MODE_DECODE_SAMPLER_FEEDBACK
 ENCODE = D3D12_RESOLVE_MODE.D3D12_RESOLVE_MODE_ENCODE_SAMPLER_FEEDBACK
 R8_UINT = DXGI_FORMAT.DXGI_FORMAT_R8_UINT
@@ -144,7 +145,7 @@ def _checked_format(plain: Resource, form: DXGI_FORMAT, xbox: bool) -> bool:
     """Whether bytes are taken raw; D3D12Error for a format that does not fit."""
     form = member("Format of a resolve", DXGI_FORMAT, form, R8_UINT, R8_TYPELESS)
     if form == R8_TYPELESS and not xbox:
-        raise D3D12Error("R8_TYPELESS, the raw bytes of a feedback map, is an Xbox extension")
+        raise D3D12Error(RAW_IS_XBOX)
     if not is_buffer(plain.desc) and plain.desc.Format != form:
         raise D3D12Error(
             f"the non-opaque side must be {form.name}, the resolve's Format, not "
