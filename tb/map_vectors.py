@@ -26,6 +26,10 @@ NO_SLOT = 15
 """Of a mip that is not in the tail."""
 
 
+Texels = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Mip, x, y and z."""
+
+
 @cache
 def with_pipe_xor(part: str) -> dict:
     """Parameters of a build that has every mode, with the pipe XOR of a part."""
@@ -92,7 +96,7 @@ def random_maps(rng, count: int, cfg: UnitConfig) -> Maps:
     return Maps(layout, size, mips)
 
 
-def random_texels(rng, maps: Maps, row: np.ndarray) -> tuple[np.ndarray, ...]:
+def random_texels(rng, maps: Maps, row: np.ndarray) -> Texels:
     """Mip, x, y and z of texels of the maps in `row`, half of them on a border."""
     mip = rng.integers(0, 1 << 30, row.shape) % maps.mips[row]
     texel = []
@@ -101,4 +105,5 @@ def random_texels(rng, maps: Maps, row: np.ndarray) -> tuple[np.ndarray, ...]:
         last = np.maximum(1, maps.size[row, axis] >> level) - 1
         inside = rng.integers(0, 1 << 30, row.shape) % (last + 1)
         texel.append(np.choose(rng.integers(0, 4, row.shape), [inside, inside, last, 0]))
-    return mip, *texel
+    x, y, z = texel
+    return mip, x, y, z

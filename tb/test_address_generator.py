@@ -46,8 +46,10 @@ def columns(maps, row, mip, x, y, z, tag):
 
 def whole_map(cfg, sw_mode, volume, size=(37, 21, 19), mips=6):
     """Every texel of every mip of one map, which is no power of two."""
-    parts = (np.array([part]) for part in (sw_mode, 0x12345600, size, mips, volume))
-    maps = Maps(map_layout(*parts, cfg.xor_patterns), np.array([size]), np.array([mips]))
+    mode, base, sides, count, deep = (
+        np.array([part]) for part in (sw_mode, 0x12345600, size, mips, volume)
+    )
+    maps = Maps(map_layout(mode, base, sides, count, deep, cfg.xor_patterns), sides, count)
     texels = []
     for mip in range(mips):
         extent = [

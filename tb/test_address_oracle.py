@@ -119,10 +119,10 @@ def test_patterns(part):
         found += 1
         place = rng.integers(0, 1 << 14, (3, 300))
         parity = [
-            sum(np.bitwise_count(at & mask) for at, mask in zip(place, masks, strict=True)) & 1
+            np.bitwise_count([at & mask for at, mask in zip(place, masks, strict=True)]).sum(0) & 1
             for masks in row["bits"]
         ]
-        inside = sum(bit.astype(np.int64) << n for n, bit in enumerate(parity))
+        inside = (np.stack(parity, 1).astype(np.int64) << np.arange(len(parity))).sum(1)
         zero = np.zeros(300, np.int64)
         requests = dict.fromkeys(("base", "chain", "offset", "columns", "tag"), zero)
         requests |= {"mode": zero + kind[0], "volume": zero + kind[1], "slot": zero + NO_SLOT}
@@ -145,10 +145,11 @@ def test_pipe_bank_xor(part, folder):
         mask = (1 << pipes) - 1 | (1 << banks) - 1 << pipes + 2
         base = (row["pbx"] & mask) << 8 & (1 << block) - 1
         size, mips = np.array([[row["w"], row["h"], 1]]), np.array([row["mips"]])
-        columns = (np.array([part_]) for part_ in (row["sw"], base))
-        layout = map_layout(*columns, size, mips, np.array([False]), part.cfg.xor_patterns)
-        places = (np.array([row[name]]) for name in ("mip", "x", "y", "z"))
-        parts.append(Maps(layout, size, mips).requests(np.array([0]), *places, np.array([7])))
+        mode, flat = np.array([row["sw"]]), np.array([False])
+        layout = map_layout(mode, np.array([base]), size, mips, flat, part.cfg.xor_patterns)
+        mip, x, y, z = (np.array([row[name]]) for name in ("mip", "x", "y", "z"))
+        zero = np.array([0])
+        parts.append(Maps(layout, size, mips).requests(zero, mip, x, y, z, zero))
         wanted.append(row["addr"])
     part.check(joined(parts), np.array(wanted))
     assert len(wanted) > 3

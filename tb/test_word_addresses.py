@@ -66,7 +66,7 @@ def random_beats(rng, count, cfg):
     maps = random_maps(rng, number, cfg)
     row = rng.integers(0, number, count)
     rows = np.repeat(row[:, None], WORDS, 1)
-    word = dict(zip(("mip", "x", "y", "slice"), random_texels(rng, maps, rows), strict=True))
+    word: dict = dict(zip(("mip", "x", "y", "slice"), random_texels(rng, maps, rows), strict=True))
     any_beat = random_columns(rng, word_beat(cfg), count)
     head = {name: any_beat[name] for name in HEAD} | {"op": rng.choice([0, 1, 2], count)}
     texels, words = random_bytes(rng, head["op"], cfg)
