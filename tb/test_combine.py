@@ -69,7 +69,8 @@ def writes(result, beats, cfg):
     flat = [slice_, y, x // word_bytes * word_bytes + byte]
     thick = beats["thick"][group["tag"][number]]
     place = [np.where(thick, deep, even) for deep, even in zip(box, flat, strict=True)]
-    columns = np.stack([number, mip, *place, found["data"][number, slot, byte]])
+    value = found["data"][number, slot, byte % found["data"].shape[2]]
+    columns = np.stack([number, mip, *place, value])
     return columns[:, np.lexsort(columns[::-1])]
 
 

@@ -18,7 +18,7 @@ from mutants.word_addresses import MUTANTS
 from minmip.hw.config import DEFAULT, FULL, SMALL
 from minmip.hw.shapes import MemoryOp
 from minmip.hw.word_addresses import WordAddresses
-from minmip.hw.word_beats import WORDS, word_beat
+from minmip.hw.word_beats import WORDS, word_beat, word_data
 from minmip.sim.golden.address import map_layout, texel_address
 
 CONFIGS = {
@@ -34,7 +34,10 @@ HEAD = ("context", "code", "flush", "tag", "last", "read", "op", "kernel")
 def masked_data(columns):
     """Words with 0 where the data has no mask, and may be anything."""
     word = columns["word"]
-    shown = word["mask"][..., None] >> np.arange(word["data"].shape[-1]) & 1
+    bytes_ = word["data"].shape[-1]
+    shown = word["mask"][..., None] >> np.arange(bytes_) & 1
+    if bytes_ == 1:  # one value for all bytes
+        shown = (word["mask"][..., None] != 0).astype(int)
     return columns | {"word": word | {"data": word["data"] * shown}}
 
 
@@ -71,6 +74,8 @@ def random_texels(rng, op, cfg):
         "mask": (written << np.arange(cfg.word_bytes)).sum(2),
         "data": (strongest ^ flip[:, None, None]) * written,
     }
+    if word_data(cfg).length == 1:
+        words["data"] = words["data"].max(2, keepdims=True)
     return {"lane": lane, "value": value, "rank": 1 << order}, words
 
 
@@ -131,7 +136,7 @@ def test_random(unit):
         print("seed", seed)
         run = check(unit, random_beats(np.random.default_rng(seed), 20_000, unit.block.cfg))
         assert run.cycles < 20_000 + 300  # one beat per clock
-        assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == 10
+        assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == 11
 
 
 @pytest.mark.parametrize("traffic", TRAFFIC)
