@@ -38,7 +38,12 @@ def test_stage(stage):
         if latency == "-":
             continue
         letters = {"L": cfg.lanes, "L/U": cfg.lanes // cfg.lod_units}
-        letters |= {"V": int(cfg.volumes), "2V": 2 * cfg.volumes, "7V": 7 * cfg.volumes}
+        letters |= {
+            "M": cfg.memory_latency,
+            "V": int(cfg.volumes),
+            "2V": 2 * cfg.volumes,
+            "7V": 7 * cfg.volumes,
+        }
         said = sum(letters[part] if part in letters else int(part) for part in latency.split(" + "))
         assert built == said, f"{name} with {cfg.lanes} lanes"
 
