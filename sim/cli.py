@@ -9,8 +9,9 @@ from pathlib import Path
 
 import click
 
-from minmip.sim import hw_commands, layout_commands
+from minmip.sim import board_commands, hw_commands, layout_commands
 from minmip.sim.cli_options import Pair, backend_from_options, backend_options, one_sentence
+from minmip.sim.drawing_options import drawing_from_options, drawing_options
 from minmip.sim.streaming import commands as stream_commands
 
 __all__ = ["main"]
@@ -54,9 +55,25 @@ def main():
     show_default=True,
     help="Folder for pictures and summary.json.",
 )
+@drawing_options
 @backend_options
 @one_sentence
-def run(scene, size, frames, kind, region, aniso, save_trace, out, **options):
+def run(
+    scene,
+    size,
+    frames,
+    kind,
+    region,
+    aniso,
+    save_trace,
+    out,
+    backend,
+    preset,
+    lanes,
+    wave,
+    wave_cycles,
+    **drawing,
+):
     """Render a scene's quads and show what sampler-feedback hardware records for them."""
     from minmip.sim.job import run_job
 
@@ -68,7 +85,8 @@ def run(scene, size, frames, kind, region, aniso, save_trace, out, **options):
         region=region,
         max_anisotropy=int(aniso),
         save_trace=save_trace,
-        backend=partial(backend_from_options, **options),
+        backend=partial(backend_from_options, backend, preset, lanes, wave, wave_cycles),
+        drawing=drawing_from_options(**drawing),
         out=out,
         say=click.echo,
     )
@@ -79,7 +97,7 @@ def run(scene, size, frames, kind, region, aniso, save_trace, out, **options):
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Result file.")
 @click.option("--pattern", is_flag=True, help="Also write the sample pattern of plain requests.")
 @click.option("--check", is_flag=True, help="Compare with a golden run; exit 1 on a difference.")
-@backend_options
+@backend_options(board=True)
 @one_sentence
 def replay(trace_file, out, pattern, check, **options):
     """Run a trace file and write memory, error codes and answers."""
@@ -152,10 +170,13 @@ def measure_hw(quick):
 main.add_command(hw_commands.verilog)
 main.add_command(hw_commands.synth)
 main.add_command(hw_commands.formal)
+main.add_command(board_commands.bitstream)
+main.add_command(board_commands.constraints)
 main.add_command(stream_commands.stream)
 main.add_command(stream_commands.stream_share)
 main.add_command(stream_commands.measure_stream)
 main.add_command(layout_commands.layout)
 main.add_command(layout_commands.swizzle)
 main.add_command(layout_commands.unswizzle)
+main.add_command(layout_commands.convert)
 main.add_command(layout_commands.measure_layout)

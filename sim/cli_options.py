@@ -78,9 +78,12 @@ class Clocks(click.ParamType):
         return int(first), int(last)
 
 
-def backend_options(command: Callable) -> Callable:
-    """Options that choose what runs the quads."""
-    for option in (
+def backend_options(command: Callable | None = None, *, board: bool = False) -> Callable:
+    """Options that choose what runs the quads; with `board` it may be one at a serial port."""
+    if command is None:
+        return functools.partial(backend_options, board=board)
+    backends = ["golden", "pysim", "verilator", *(["board"] if board else [])]
+    options = [
         click.option("--wave-cycles", type=Clocks(), help="Clocks of --wave. Default: 0:1000."),
         click.option(
             "--wave",
@@ -99,17 +102,21 @@ def backend_options(command: Callable) -> Callable:
         ),
         click.option(
             "--backend",
-            type=click.Choice(["golden", "pysim", "verilator"]),
+            type=click.Choice(backends),
             default="golden",
             show_default=True,
-            help="Golden model, or the gateware in Amaranth's simulator or Verilator.",
+            help="Golden model, or the gateware in Amaranth's simulator or Verilator"
+            + (", or on a board." if board else "."),
         ),
-    ):
+    ]
+    if board:
+        options.append(click.option("--port", help="Serial port of the board: /dev/ttyUSB0."))
+    for option in options:
         command = option(command)
     return command
 
 
-def backend_from_options(backend, preset, lanes, wave, wave_cycles):
+def backend_from_options(backend, preset, lanes, wave, wave_cycles, port=None):
     """Make the backend that `backend_options` describe."""
     from minmip.sim.backends import make_backend
 
@@ -119,4 +126,5 @@ def backend_from_options(backend, preset, lanes, wave, wave_cycles):
         lanes=int(lanes) if lanes else None,
         wave=wave,
         wave_cycles=wave_cycles,
+        port=port,
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import functools
 import sys
-from collections.abc import Callable
-from itertools import product
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import click
 
-__all__ = ["formal", "synth", "verilog"]
+__all__ = ["flow_errors", "formal", "synth", "verilog"]
 
 _COLUMNS = (
     *("block", "preset", "part", "grade", "median_mhz", "min_mhz", "max_mhz", "cap_mhz"),
@@ -22,7 +22,7 @@ _PROOF_COLUMNS = ("block", "property", "says", "mode", "depth", "engine", "statu
 _PROOF_KEY = ("block", "property")
 
 
-def _one_sentence(command: Callable) -> Callable:
+def flow_errors(command: Callable) -> Callable:
     """Turn errors of the flows into one line on stderr and exit status 2."""
 
     @functools.wraps(command)
@@ -58,7 +58,7 @@ _preset_option = click.option("--preset", default="full", show_default=True, hel
 )
 @click.option("--block", help="A block as its own top, or all of them. Default: the whole unit.")
 @_preset_option
-@_one_sentence
+@flow_errors
 def verilog(out, block, preset):
     """Write the Verilog of the whole unit, or of blocks: NAME.v with top module NAME."""
     from minmip.hw.blocks import BLOCKS, UNIT, make_block
@@ -82,11 +82,12 @@ def verilog(out, block, preset):
 @click.option(
     "--part",
     "parts",
-    type=click.Choice(["ecp5-85k", "ecp5-25k"]),
+    metavar="PART",
     multiple=True,
     default=["ecp5-85k"],
     show_default=True,
-    help="May be repeated.",
+    help="ecp5-85k, ecp5-25k, ice40-hx8k, ice40-up5k; gowin-gw2a and xilinx-xc7: area only. May be "
+    "repeated.",
 )
 @click.option(
     "--grade",
@@ -95,7 +96,7 @@ def verilog(out, block, preset):
     multiple=True,
     default=["6"],
     show_default=True,
-    help="Speed grade; may be repeated.",
+    help="Speed grade of an ECP5; may be repeated.",
 )
 @click.option(
     "--seeds", type=click.IntRange(1, 100), default=1, show_default=True, help="How many."
@@ -106,52 +107,72 @@ def verilog(out, block, preset):
     type=click.Path(path_type=Path, dir_okay=False),
     help="Also put the rows into this CSV file, in place of older ones.",
 )
-@_one_sentence
+@flow_errors
 def synth(blocks, preset, parts, grades, seeds, jobs, table):
     """Synthesise, place and route blocks; say their clock speed, size and slowest path."""
     from minmip.hw.blocks import BLOCKS, make_block
+    from minmip.hw.fpga_parts import PARTS
     from minmip.hw.synth import netlist_of
 
+    unknown = [part for part in parts if part not in PARTS]
+    if unknown:
+        raise ValueError(f"there is no part {unknown[0]!r}; there are {', '.join(PARTS)}")
     if "all" in blocks:
         blocks = sorted(BLOCKS)
     for block, component in [(block, make_block(block, _preset(preset))) for block in blocks]:
-        with netlist_of(component) as netlist:
-            for part, grade in product(parts, grades):
-                report = netlist.place(
-                    part=part, grade=int(grade), seeds=range(1, seeds + 1), jobs=jobs
-                )
-                _say_report(block, report)
-                if table:
-                    row = _report_row(block, preset, report)
-                    _put_rows(table, [row], _COLUMNS, _KEY)
+        for family, members in groupby(parts, lambda part: PARTS[part].family):
+            with netlist_of(component, family) as netlist:
+                for part, grade in [(p, g) for p in members for g in _grades(PARTS[p], grades)]:
+                    report = netlist.place(
+                        part=part, grade=grade, seeds=range(1, seeds + 1), jobs=jobs
+                    )
+                    _say_report(block, report)
+                    if table:
+                        row = _report_row(block, preset, report)
+                        _put_rows(table, [row], _COLUMNS, _KEY)
+
+
+def _grades(part, asked: Sequence[str]) -> list[int | None]:
+    """Give the speed grades of a part that are asked for, or the one of a part without any."""
+    return [grade for grade in part.grades if grade is None or str(grade) in asked]
 
 
 def _say_report(block: str, report) -> None:
-    low, high = report.spread
-    cap = f"hard blocks allow {report.cap} MHz" if report.cap else "no hard block"
+    grade = f" -{report.grade}" if report.grade else ""
+    size = f"{report.ff} FF, {report.dsp} DSP, {report.bram} block RAM, {report.seconds:.0f} s"
+    if report.median is None:
+        click.echo(f"{block} {report.part}: area only, {report.lut4} LUT, {size}")
+        return
+    limit = f"hard blocks allow {report.cap} MHz" if report.cap else "no limit of a hard block"
     click.echo(
-        f"{block} {report.part} -{report.grade}: {report.median:.0f} MHz "
-        f"({low:.0f} to {high:.0f} over {len(report.mhz)} seeds; {cap})\n"
-        f"  {report.comb} LUT sites ({report.lut4} LUT4), {report.ff} FF, {report.dsp} DSP, "
-        f"{report.bram} block RAM, {report.seconds:.0f} s\n"
+        f"{block} {report.part}{grade}: {report.median:.0f} MHz ({min(report.mhz.values()):.0f} to "
+        f"{max(report.mhz.values()):.0f} over {len(report.mhz)} seeds; {limit})\n"
+        f"  {report.comb} LUT sites ({report.lut4} LUT4), {size}\n"
         f"  slowest path: {report.path}"
     )
 
 
 def _report_row(block: str, preset: str, report) -> dict[str, str]:
-    low, high = report.spread
     counts = ("part", "grade", "comb", "lut4", "ff", "dsp", "bram", "path")
+    values = {name: getattr(report, name) for name in counts}
+    speed = {}
+    if report.mhz:
+        speeds = report.mhz.values()
+        medians = (report.median, min(speeds), max(speeds))
+        speed = {
+            name: f"{mhz:.1f}"
+            for name, mhz in zip(("median_mhz", "min_mhz", "max_mhz"), medians, strict=True)
+        }
     return {
+        **dict.fromkeys(_COLUMNS, ""),
         "block": block,
         "preset": preset,
-        "median_mhz": f"{report.median:.1f}",
-        "min_mhz": f"{low:.1f}",
-        "max_mhz": f"{high:.1f}",
+        **speed,
         "cap_mhz": str(report.cap or ""),
         "seeds": " ".join(map(str, report.mhz)),
         "mhz_by_seed": " ".join(f"{mhz:.1f}" for mhz in report.mhz.values()),
         "seconds": f"{report.seconds:.0f}",
-        **{name: str(getattr(report, name)) for name in counts},
+        **{name: "" if value is None else str(value) for name, value in values.items()},
     }
 
 
@@ -164,7 +185,7 @@ def _report_row(block: str, preset: str, report) -> dict[str, str]:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Also put the rows into this CSV file, in place of older ones.",
 )
-@_one_sentence
+@flow_errors
 def formal(name, only_list, jobs, table):
     """Prove the properties of every block, of one block, or one property."""
     import warnings

@@ -10,11 +10,13 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
 from tqdm import tqdm
 
 from minmip.sim.backends import Backend
 from minmip.sim.d3d12 import Device
-from minmip.sim.frontend import Quads, check_frame, render_quads
+from minmip.sim.drawing import Drawing
+from minmip.sim.frontend import RasterCounters, check_frame, render_quads
 from minmip.sim.painting import paint_levels
 from minmip.sim.pictures import draw_frame, draw_levels, draw_used
 from minmip.sim.scene_maps import (
@@ -30,7 +32,7 @@ from minmip.sim.summary import frame_report, texture_report
 
 __all__ = ["run_job"]
 
-OURS = re.compile(r"frame\d{4,}(\.png|_map\d{2,}_.*\.png|_trace\.npz)|summary\.json")
+OURS = re.compile(r"frame\d{4,}((_slice\d{2,})?\.png|_map\d{2,}_.*\.png|_trace\.npz)|summary\.json")
 """Names of the files that a run writes."""
 
 
@@ -44,6 +46,7 @@ def run_job(
     max_anisotropy: int,
     save_trace: bool,
     backend: Callable[[], Backend],
+    drawing: Drawing,
     out: Path,
     say: Callable[[str], object],
 ) -> None:
@@ -70,6 +73,8 @@ def run_job(
         Also write each frame's trace.
     backend : callable
         Makes what runs the quads, once the scene is known to be good.
+    drawing : Drawing
+        How the frames are drawn.
     out : Path
         Folder, made if it is missing.
     say : callable
@@ -80,8 +85,8 @@ def run_job(
     SceneError, D3D12Error, RunnerError, OSError
         Before anything is left in the folder.
     """
-    check_frame(*size, 0, frames)
-    scene = open_scene(scene_name)
+    check_frame(*size, 0, frames, drawing.state)
+    scene = drawing.apply(open_scene(scene_name))
     if region is not None:
         check_region(region, scene)
     device = Device()
@@ -91,9 +96,10 @@ def run_job(
     with staged(out, OURS) as folder:
         for frame in tqdm(range(frames), desc="frames", unit="frame", disable=None):
             start = time.perf_counter()
-            quads = render_quads(scene, *size, frame, frames)
+            counters = RasterCounters()
+            quads = render_quads(scene, *size, frame, frames, drawing.state, counters)
             drawn = time.perf_counter()
-            record_draws(device, bindings, quads)
+            record_draws(device, bindings, quads, drawing.gradients)
             if save_trace:
                 device.build_trace().save(folder / f"frame{frame:04}_trace.npz")
             with tqdm(
@@ -102,9 +108,12 @@ def run_job(
                 result = device.execute(partial(runs.run, progress=bar.update))
             done = time.perf_counter()
             maps = [recorded_map(device, b) for b in bindings]
-            _draw_pictures(folder, frame, bindings, maps, quads, size, kind)
+            _draw_maps(folder, frame, bindings, maps, kind)
+            for slice_ in range(drawing.state.slices):
+                levels, shade = paint_levels(bindings, maps, quads, size, kind, slice_)
+                _draw_frame(folder, frame, levels, shade, kind, slice_, drawing.state.slices)
             report = frame_report(frame, quads, result, bindings, maps, kind)
-            reports.append(report)
+            reports.append(report | {"rasteriser": vars(counters)})
             say(
                 f"frame {frame}: {report['quads']} quads in {drawn - start:.2f} s, "
                 f"{runs.name} {done - drawn:.2f} s, {report['samples']} samples, "
@@ -118,6 +127,7 @@ def run_job(
             "kind": kind,
             "max_anisotropy": max_anisotropy,
             "backend": runs.name,
+            "drawing": drawing.report(),
             "textures": [texture_report(b) for b in bindings],
             "frames": reports,
         }
@@ -125,15 +135,7 @@ def run_job(
     say(f"pictures and summary.json: {out}")
 
 
-def _draw_pictures(
-    folder: Path,
-    frame: int,
-    bindings: list[Binding],
-    maps: list,
-    quads: Quads,
-    size: tuple[int, int],
-    kind: str,
-) -> None:
+def _draw_maps(folder: Path, frame: int, bindings: list[Binding], maps: list, kind: str) -> None:
     for index, (binding, decoded) in enumerate(zip(bindings, maps, strict=True)):
         texture = binding.texture
         safe = re.sub(r"[^A-Za-z0-9._-]+", "_", texture.name)[:60] or "texture"
@@ -146,7 +148,21 @@ def _draw_pictures(
             draw_levels(path, decoded, title)
         else:
             draw_used(path, decoded, title)
-    levels, shade = paint_levels(bindings, maps, quads, size, kind)
+
+
+def _draw_frame(
+    folder: Path,
+    frame: int,
+    levels: np.ndarray,
+    shade: np.ndarray,
+    kind: str,
+    slice_: int,
+    slices: int,
+) -> None:
+    height, width = levels.shape
     name = "MinMip" if kind == "minmip" else "MipRegionUsed"
-    title = f"minmip, {name} feedback of frame {frame}, {size[0]}x{size[1]}"
-    draw_frame(folder / f"frame{frame:04}.png", levels, shade, title)
+    title = f"minmip, {name} feedback of frame {frame}, {width}x{height}"
+    file = f"frame{frame:04}"
+    if slices > 1:
+        title, file = f"{title}, slice {slice_}", f"{file}_slice{slice_:02}"
+    draw_frame(folder / f"{file}.png", levels, shade, title)

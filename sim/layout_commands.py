@@ -1,4 +1,4 @@
-"""The commands of texture layouts: `minmip layout`, `swizzle`, `unswizzle`, `measure-layout`."""
+"""Commands of textures: `minmip layout`, `swizzle`, `unswizzle`, `convert`, `measure-layout`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from minmip.sim.cli_options import one_sentence
 
-__all__ = ["layout", "measure_layout", "swizzle", "unswizzle"]
+__all__ = ["convert", "layout", "measure_layout", "swizzle", "unswizzle"]
 
 
 class _Numbers(click.ParamType):
@@ -209,6 +209,30 @@ def unswizzle(file, size, out, cube, **options):
     linear = dataclasses.replace(texture, mode="LINEAR", pipe_bank_xor=0)
     library.write_dds(out, library.DdsImage(texture=linear, images=whole, cube=cube))
     click.echo(f"{texture.mips} mips of {texture.slices} slices: {out}")
+
+
+@click.command()
+@click.argument("file", type=_path(), metavar="FILE.dds")
+@click.option("-o", "--out", type=_path(), required=True, help="The new DDS file.")
+@click.option("--format", "form", required=True, help="DXGI format of floats, such as R9G9B9E5.")
+@one_sentence
+def convert(file, out, form):
+    """Convert a DDS file from one format of floats to another, packed ones among them.
+
+    Formats are R11G11B10_FLOAT, R9G9B9E5_SHAREDEXP, and those of one, two or four floats of 16 or
+    32 bits. Channels that the new format lacks are dropped, new ones are 0, alpha 1.
+    """
+    from minmip.sim import layout as library
+    from minmip.sim.layout.texels import convert_dds
+
+    image = library.read_dds(file)
+    made, limited = convert_dds(image, _number_or_name(form))
+    library.write_dds(out, made)
+    texels = sum(part.shape[0] * part.shape[1] * part.shape[2] for part in made.images)
+    click.echo(
+        f"{image.texture.format} to {made.texture.format}, {limited} of {texels} texels out of "
+        f"range and limited: {out}"
+    )
 
 
 @click.command("measure-layout")

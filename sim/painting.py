@@ -16,19 +16,24 @@ def live_lanes(quads: Quads) -> np.ndarray:
     return quads.live_mask[:, None] >> np.arange(4) & 1 == 1
 
 
-def visible(quads: Quads, size: tuple[int, int]) -> np.ndarray:
+def visible(quads: Quads, size: tuple[int, int], slice_: int = 0) -> np.ndarray:
     """Which lane each pixel shows, `4 * quad + lane`, -1 for none; int64 [height, width]."""
     width, height = size
     shown = np.full(width * height, -1)
-    quad, lane = np.nonzero(live_lanes(quads))
+    quad, lane = np.nonzero((quads.samples != 0) & (quads.slice == slice_)[:, None])
     pixel = (quads.y[quad] + (lane >> 1)) * width + quads.x[quad] + (lane & 1)
-    # Later fragments of a pixel passed the depth test: the last one written is the visible one.
+    # These passed the depth test: the last one written is the visible one.
     shown[pixel] = 4 * quad + lane
     return shown.reshape(height, width)
 
 
 def paint_levels(
-    bindings: list[Binding], maps: list, quads: Quads, size: tuple[int, int], kind: str
+    bindings: list[Binding],
+    maps: list,
+    quads: Quads,
+    size: tuple[int, int],
+    kind: str,
+    slice_: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """What `pictures.draw_frame` wants: the level that each pixel's region recorded, and a shade.
 
@@ -37,7 +42,7 @@ def paint_levels(
     width, height = size
     levels = np.full(width * height, -1, np.int32)
     shade = np.ones(width * height, np.float32)
-    shown = visible(quads, size).ravel()
+    shown = visible(quads, size, slice_).ravel()
     drawn = np.flatnonzero(shown >= 0)
     owner = quads.texture[shown[drawn] >> 2]
     for index, (binding, decoded) in enumerate(zip(bindings, maps, strict=True)):

@@ -28,6 +28,8 @@ from minmip.sim.frontend import (
     SceneError,
     Texture,
     builtin_scene,
+    coarse_gradients,
+    fine_gradients,
     load_gltf,
     render_quads,
 )
@@ -151,20 +153,28 @@ def _sampler_desc(texture: Texture, max_anisotropy: int) -> D3D12_SAMPLER_DESC:
     return replace(desc, MaxLOD=0.25) if texture.mip_filter == "none" else desc
 
 
-def record_draws(device: Device, bindings: list[Binding], quads: Quads) -> None:
-    """Clear every map, then write feedback for the quads: one draw a run of one texture."""
+def record_draws(
+    device: Device, bindings: list[Binding], quads: Quads, gradients: str = "implicit"
+) -> None:
+    """Clear every map, then write feedback for the quads: one draw a run of one texture.
+
+    `gradients` is one of `drawing.GRADIENTS`.
+    """
+    take = {"coarse": coarse_gradients, "fine": fine_gradients}.get(gradients)
     for binding in bindings:
         device.clear_unordered_access_view_uint(binding.view)
     starts = np.flatnonzero(np.diff(quads.texture, prepend=-1))
     ends = np.append(starts, len(quads))[1:]  # none if nothing is in view
     for first, last in zip(starts, ends, strict=True):
         binding = bindings[quads.texture[first]]
-        device.write_sampler_feedback(
-            binding.view,
-            binding.sampler,
-            quads.uv[first:last],
-            helper_mask=~quads.live_mask[first:last] & 15,
-        )
+        uv, helpers = quads.uv[first:last], ~quads.live_mask[first:last] & 15
+        if take is None:
+            device.write_sampler_feedback(binding.view, binding.sampler, uv, helper_mask=helpers)
+        else:
+            ddx, ddy = take(uv)
+            device.write_sampler_feedback_grad(
+                binding.view, binding.sampler, uv, ddx, ddy, helper_mask=helpers
+            )
 
 
 def recorded_map(device: Device, binding: Binding) -> Any:

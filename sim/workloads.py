@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from minmip.hw.config import VOLUME_MODES
 from minmip.sim.d3d12 import (
     D3D12_FILTER,
     D3D12_MIP_REGION,
@@ -17,6 +18,7 @@ from minmip.sim.d3d12 import (
     Device,
 )
 from minmip.sim.descriptor_words import S_FIELDS, S_WORDS, T_FIELDS, T_WORDS, pack
+from minmip.sim.golden.address import map_layout
 from minmip.sim.trace import SAMPLE_LZ, Trace
 
 __all__ = ["filter_trace", "filter_workloads", "tile_pixels", "workloads"]
@@ -49,15 +51,20 @@ def filter_workloads(quads: int, seed: int, *, sw_mode: int = 1) -> dict[str, Tr
 
     Tiles are coherent: 16 pixels a texel. Of random boxes each lane has its own; of the worst case,
     each lane has one where four memory words meet (at each depth), none of them its neighbour's.
+    `sw_mode` is the map's swizzle mode; D modes have no volumes.
     """
     rng = np.random.default_rng(seed)
     across = (tile_pixels(quads, 256) + 0.5) / _TEXEL_PIXELS
     pictures = {2: across, 3: np.concatenate([across, across[:, :, :1] / 8], axis=2)}
     size = np.array([MAP_SIDE, MAP_SIDE, MAP_DEPTH])
     found = {}
-    for axes, kind in ((2, "2D"), (3, "volume")):
-        # Rows of a thick word are in pairs, so that its borders are at even ones.
-        row = 8 * rng.integers(0, 8, (quads, 4)) + 2 * np.arange(4) + (1 if axes == 2 else 2)
+    thin_only = sw_mode not in VOLUME_MODES
+    for axes, kind in ((2, "2D"), (3, "volume"))[: 1 if thin_only else 2]:
+        # Rows of a thick word are in pairs, so that its borders are at even ones; a word of a D
+        # mode has a row and the next but one.
+        apart = 4 if thin_only else 2
+        row = 4 * apart * rng.integers(0, 16 // apart, (quads, 4)) + apart * np.arange(4)
+        row += 1 if axes == 2 else 2
         column, depth = 16 * rng.integers(1, 4, (quads, 4)), rng.integers(1, 16, (quads, 4))
         corner = np.stack([column, row, depth], axis=2)[:, :, :axes]
         for name, texels in (
@@ -91,7 +98,11 @@ def filter_trace(
     )
     uvw = np.zeros((len(texels), 4, 3), np.float32)
     uvw[:, :, :axes] = texels / np.array(size)[:axes]
-    bytes_ = MAP_SIDE * (MAP_SIDE if sw_mode else 256) * size[2]
+    sw_modes, base, sizes, mips, volume = (
+        np.array([value]) for value in (sw_mode, 0, size, 1, axes == 3)
+    )
+    layout = map_layout(sw_modes, base, sizes, mips, volume)
+    bytes_ = int(layout.total_bytes(np.array([size[2]]))[0])
     return Trace(
         t_sharp=t[None],
         s_sharp=s[None],

@@ -218,7 +218,7 @@ def settled_reads(trace, places, cfg):
 def small_trace(rng, kind: str, cfg):
     """A random trace whose memory is all inside the unit and below the end of addresses."""
     while True:
-        trace = random_trace(rng, QUADS, kind)
+        trace = random_trace(rng, QUADS, kind, cfg.swizzle_modes)
         size = len(trace.memory)
         if size <= cfg.memory_bytes and trace.memory_base + size < 1 << 48:
             return trace

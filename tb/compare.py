@@ -64,7 +64,7 @@ def one_quad(trace, quad):
 
 def disagreement(seed, quads, kind, config=FULL):
     """Compare a random trace; a text that names the seed and the first quads that differ alone."""
-    trace = random_trace(np.random.default_rng(seed), quads, kind)
+    trace = random_trace(np.random.default_rng(seed), quads, kind, config.swizzle_modes)
     found = differences(trace, config)
     if not found:
         return ""

@@ -32,8 +32,10 @@ class Pairs:
         return len(self.image)
 
 
-def random_pairs(seed: int, count: int, memory_bytes: int = MEMORY_BYTES) -> Pairs:
-    """Legal, illegal and wholly random pairs, near the memory's ends too."""
+def random_pairs(
+    seed: int, count: int, memory_bytes: int = MEMORY_BYTES, modes=FULL.swizzle_modes
+) -> Pairs:
+    """Legal, illegal and wholly random pairs, near the memory's ends too; `modes` of a build."""
     r = random.Random(seed)
     images, samplers = [], []
     for _ in range(count):
@@ -42,7 +44,7 @@ def random_pairs(seed: int, count: int, memory_bytes: int = MEMORY_BYTES) -> Pai
         else:
             linked = r.choice([1, 1, 2, 3, 4, 4, None])
             size = memory_bytes if r.random() < 0.8 else r.choice([256, 1 << 30, 1 << 47])
-            images.append(image_words(r, linked, MEMORY_BASE, size))
+            images.append(image_words(r, linked, MEMORY_BASE, size, modes=modes))
         samplers.append(sampler_words(r))
     return Pairs(np.stack(images), np.stack(samplers))
 

@@ -53,7 +53,7 @@ def legal_descriptors(
     linked: Iterable[int] = range(LINKED_FILTER),
 ) -> Descriptors:
     """All legal ones among `count` random pairs of some linked types; 0 is a plain texture."""
-    pairs = random_pairs(seed, count)
+    pairs = random_pairs(seed, count, modes=cfg.swizzle_modes)
     memory = MEMORY_BASE, MEMORY_BYTES
     image, _ = decode_image(pairs.image, cfg, *memory)
     code = legality(image, decode_sampler(pairs.sampler), np.zeros(count, np.int64))

@@ -12,6 +12,7 @@ from random_descriptors import TYPES, chance, image_words, map_views, sampler_wo
 from random_floats import coordinates, gradient_pair, level, slice_operand
 from reference.words import decode_image
 
+from minmip.hw.config import FULL
 from minmip.sim.trace import (
     FLAG_CLAMP,
     FLAG_GATHER,
@@ -37,6 +38,8 @@ _LINKED_TYPES = {  # None is a plain request
     "anisotropic": (1, 2, None),
     "volumes": (1, 2, 3, 4, 4, None),
 }
+_MEMORIES = (4096, 16384, 16384, 65536, 1280)
+_LARGE_MEMORIES = (1280, 4096, 16384, 65536, 1 << 17, 1 << 18)  # for blocks of 64 KB
 _MASKS = ("opcode", "flags", "exec_mask", "helper_mask")
 _FLOATS = ("uvw", "ddx", "ddy", "lod", "clamp", "slice")
 
@@ -73,16 +76,17 @@ def lanes(r, draw):
     return [draw()] * 4 if chance(r, 0.4) else [draw() for _ in range(4)]
 
 
-def random_trace(rng, quads, kind="mixed"):
+def random_trace(rng, quads, kind="mixed", modes=FULL.swizzle_modes):
     """A trace of `quads` requests on a few dozen descriptors that share a small memory.
 
-    `rng` is a numpy Generator or a random.Random; `kind` is one of KINDS.
+    `rng` is a numpy Generator or a random.Random; `kind` is one of KINDS; `modes` are the swizzle
+    modes of the build.
     """
     r = rng if isinstance(rng, random.Random) else random.Random(int(rng.integers(1 << 62)))
-    memory_size = r.choice([4096, 16384, 16384, 65536, 1280])
+    memory_size = r.choice(_LARGE_MEMORIES if max(modes) > 8 else _MEMORIES)
     memory_base = r.choice([0, 0, 256, r.randint(0, 1 << 20) << 8, ((1 << 40) - 16) << 8])
     if kind == "hazards":
-        images = map_views(r, memory_base, memory_size)
+        images = map_views(r, memory_base, memory_size, modes)
         samplers = [sampler_words(r, faults=0.02) for _ in images]
         t_index = [r.randrange(len(images)) for _ in range(quads)]
         s_index = t_index  # few pairs: hardly a wait for descriptors between two quads
@@ -92,7 +96,7 @@ def random_trace(rng, quads, kind="mixed"):
         images, samplers = [], []
         for _ in range(max(2, quads // 6)):
             linked = r.choice(_LINKED_TYPES[kind])
-            images.append(image_words(r, linked, memory_base, memory_size, types))
+            images.append(image_words(r, linked, memory_base, memory_size, types, modes))
             samplers.append(sampler_words(r, anisotropic))
         t_index = [r.randrange(len(images)) for _ in range(quads)]
         s_index = [r.randrange(len(samplers)) for _ in range(quads)]

@@ -46,7 +46,7 @@ def slow_quads(primitives, to_clip, width, height, state=PLAIN) -> list[SlowQuad
     triangle_id = 0
     for primitive in primitives:
         for index, corners in enumerate(primitive.triangles):
-            triangle = Triangle(primitive, corners, to_clip, width, height)
+            triangle = Triangle(primitive, corners, to_clip, state.view(width, height), state.cull)
             triangle.slice = int(np.broadcast_to(primitive.slice, len(primitive.triangles))[index])
             if triangle.visible:
                 for x, y in triangle.quads_in_order(width, height):
@@ -61,9 +61,13 @@ def slow_quads(primitives, to_clip, width, height, state=PLAIN) -> list[SlowQuad
 class Triangle:
     """One triangle with its corners in 1/256 pixel."""
 
-    def __init__(self, primitive, corners, to_clip, width, height):
+    def __init__(self, primitive, corners, to_clip, viewport, cull):
         self.texture, self.primitive = primitive.texture, primitive
         self.points, self.inverse_w, self.z, self.uv = [], [], [], []
+        self.near, self.far = Fraction(viewport.near), Fraction(viewport.far)
+        self.left, self.top = Fraction(viewport.left), Fraction(viewport.top)
+        self.right = self.left + Fraction(viewport.width)
+        self.bottom = self.top + Fraction(viewport.height)
         for corner in corners:
             p = [float(value) for value in primitive.positions[corner]]
             x, y, z, w = (
@@ -74,18 +78,24 @@ class Triangle:
             inverse = 1 / w
             self.points.append(
                 (
-                    round((x * inverse * 0.5 + 0.5) * (width * 256)),
-                    round((0.5 - y * inverse * 0.5) * (height * 256)),
+                    round((x * inverse * 0.5 + 0.5) * (viewport.width * 256) + viewport.left * 256),
+                    round((0.5 - y * inverse * 0.5) * (viewport.height * 256) + viewport.top * 256),
                 )
             )
             self.inverse_w.append(Fraction(inverse))
-            self.z.append(Fraction(z * inverse))
+            self.z.append(self.near + Fraction(z * inverse) * (self.far - self.near))
             self.uv.append([Fraction(float(value)) for value in primitive.uv[corner]])
         (ax, ay), (bx, by), (cx, cy) = self.points
         # With y down, positive is clockwise to the eye: a back face.
         self.area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
         self.front = self.area < 0
-        self.visible = self.area < 0 or (self.area > 0 and primitive.double_sided)
+        fronts, backs = {
+            "material": (True, primitive.double_sided),
+            "none": (True, True),
+            "front": (False, True),
+            "back": (True, False),
+        }[cull]
+        self.visible = (self.area < 0 and fronts) or (self.area > 0 and backs)
 
     def quads_in_order(self, width, height):
         """All quads of the frame that could be touched, 8x8 tiles row by row, Z order inside."""
@@ -127,9 +137,18 @@ class Triangle:
         return True
 
     def depth_at(self, weights):
-        """Depth with bias, limited to 0..1, as the buffer holds it."""
+        """Depth with bias, limited to the viewport's, as the buffer holds it."""
         z = sum(w * z for w, z in zip(weights, self.z, strict=True)) + self.bias()
-        return np.float32(float(min(max(z, 0), 1)))
+        return np.float32(float(min(max(z, self.near), self.far)))
+
+    def shows(self, px, py, sample, width, height, scissor):
+        """Whether a sample lies in the frame, the scissor and the viewport, whose edges snap."""
+        left, top, right, bottom = scissor or (0, 0, width, height)
+        if not (max(0, left) <= px < min(width, right) and max(0, top) <= py < min(height, bottom)):
+            return False
+        x, y = px * 256 + 128 + sample[0] * 16, py * 256 + 128 + sample[1] * 16
+        across = round(self.left * 256) <= x < round(self.right * 256)
+        return across and round(self.top * 256) <= y < round(self.bottom * 256)
 
     def bias(self):
         """Direct3D's depth bias for a float32 buffer."""
@@ -163,27 +182,24 @@ class Triangle:
 
     def quad(self, x, y, width, height, nearest, state):
         """One quad with the depth test done."""
-        left, top, right, bottom = state.scissor or (0, 0, width, height)
         live, uv, depth, samples = 0, [], [], []
         for lane in range(4):
             px, py = x + lane % 2, y + lane // 2
             centre = self.barycentric(px, py)
             depth.append(self.depth_at(centre))
-            in_frame = px < min(width, right) and py < min(height, bottom)
             covered, passed = [], 0
             for number, sample in enumerate(SAMPLES[state.samples]):
                 weights = self.barycentric(px, py, sample)
-                if not (in_frame and px >= left and py >= top and self.covers(weights)):
+                shown = self.shows(px, py, sample, width, height, state.scissor)
+                if not (shown and self.covers(weights)):
                     continue
                 covered.append(weights)
                 place = self.slice, px, py, number
-                if not state.early_z:
-                    passed |= 1 << number
-                elif self.depth_at(weights) < nearest.get(place, np.float32(1)):
+                if self.depth_at(weights) < nearest.get(place, np.float32(1)):
                     nearest[place] = self.depth_at(weights)
                     passed |= 1 << number
             samples.append(passed)
-            live |= (passed != 0) << lane
+            live |= (passed != 0 if state.early_z else bool(covered)) << lane
             if self.primitive.centroid and covered and not self.covers(centre):
                 centre = covered[0]
             uv.append(self.uv_at(centre))

@@ -145,7 +145,7 @@ def test_queries_of_other_things():
     ("offset", "description", "text"),
     [
         (128, plain_desc((16, 16)), "multiple of the resource's alignment 256, not 128"),
-        (-256, plain_desc((16, 16)), "multiple"),
+        (-256, plain_desc((16, 16)), "HeapOffset must be a whole number in 0"),
         (256, buffer_desc(4), "alignment 65536, not 256"),
         (256, plain_desc((16, 16), Alignment=512), "alignment 512, not 256"),
         (65536, desc((256, 128)), "131072 bytes at HeapOffset 65536 pass the end"),

@@ -15,6 +15,7 @@ from minmip.sim.d3d12 import (
     D3D12_RECT,
     D3D12_SAMPLER_DESC,
     D3D12_SHADER_RESOURCE_VIEW_DESC,
+    D3D12_TEXTURE_COPY_LOCATION,
     D3D12_UNORDERED_ACCESS_VIEW_DESC,
     D3D12XBOX_SAMPLER_DESC,
     D3D12Error,
@@ -24,18 +25,21 @@ from minmip.sim.d3d12 import (
 ONE_SENTENCE = r"\A[^\n]+\Z"
 few = st.sampled_from([0, 0, 0, 0, 1, 1, 2, 6])
 counts = st.sampled_from([ALL, ALL, ALL, 0, 1, 1, 2, 5])
-shapes = st.sampled_from([0, 0, 0, 0, 0, 0, 2, 3, 4, 5, 8])
+shapes = st.sampled_from([0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 8])
 
 SRV = st.builds(
     D3D12_SHADER_RESOURCE_VIEW_DESC,
     Format=st.sampled_from([0, 0, 0, 0, 28, 62, 61]),
-    ViewDimension=shapes,
+    ViewDimension=shapes | st.sampled_from([9, 10]),
     Shader4ComponentMapping=st.sampled_from([0x1688, 0x1688, 0x1688, 0, 0xFFFF]),
     MostDetailedMip=few,
     MipLevels=counts,
     FirstArraySlice=few,
     ArraySize=counts,
     ResourceMinLODClamp=st.sampled_from([0.0, 0.0, 0.5, 1.25, -1.0, float("nan")]),
+    PlaneSlice=st.sampled_from([0] * 9 + [1]),
+    First2DArrayFace=st.sampled_from([0] * 9 + [1]),
+    NumCubes=st.sampled_from([ALL] * 9 + [1]),
 )
 UAVS = st.builds(
     D3D12_UNORDERED_ACCESS_VIEW_DESC,
@@ -43,6 +47,10 @@ UAVS = st.builds(
     ViewDimension=shapes,
     FirstArraySlice=few,
     ArraySize=counts,
+    MipSlice=st.sampled_from([0] * 9 + [1]),
+    PlaneSlice=st.sampled_from([0] * 9 + [1]),
+    FirstWSlice=st.sampled_from([0] * 9 + [1]),
+    WSize=st.sampled_from([ALL] * 6 + [9, 2, 1]),
 )
 MODES = st.integers(1, 5)
 SAMPLERS = st.builds(
@@ -207,7 +215,13 @@ def test_random_commands_change_all_or_nothing(sound, spoilt):
             dst, subs[0], x, y, src, subs[1], rect, form, mode
         ),
         lambda: device.copy_resource(dst, src),
-        lambda: device.copy_texture_region(dst, subs[0], x, y, 0, src, subs[1]),
+        lambda: device.copy_texture_region(
+            D3D12_TEXTURE_COPY_LOCATION(dst, SubresourceIndex=subs[0]),
+            x,
+            y,
+            0,
+            D3D12_TEXTURE_COPY_LOCATION(src, SubresourceIndex=subs[1]),
+        ),
     ]
     for call in calls:
         before = device.memory.copy()

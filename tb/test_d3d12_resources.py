@@ -242,7 +242,11 @@ def test_volume_texels():
 @pytest.mark.parametrize(
     ("description", "use", "text"),
     [
-        (plain_desc((4, 4)), lambda r: r.read_from_subresource(1), "subresource must be in 0..0"),
+        (
+            plain_desc((4, 4)),
+            lambda r: r.read_from_subresource(1),
+            "subresource must be a whole number in 0..0, not 1",
+        ),
         (plain_desc((4, 4)), lambda r: r.read_from_subresource(-1), "subresource"),
         (
             plain_desc((4, 4)),
@@ -258,3 +262,15 @@ def test_volume_texels():
 def test_refused_access_of_the_cpu(description, use, text):
     with pytest.raises(D3D12Error, match=text):
         use(create(description))
+
+
+@pytest.mark.parametrize("use", ["RENDER_TARGET", "DEPTH_STENCIL", "UNORDERED_ACCESS"])
+def test_shared_exponent_is_read_only(use):
+    """Spec 07: the pipeline samples R9G9B9E5 and never writes it; R11G11B10 it may write."""
+    flag = getattr(d3d12, f"D3D12_RESOURCE_FLAG_ALLOW_{use}")
+    size, shared = (64, 64), d3d12.DXGI_FORMAT_R9G9B9E5_SHAREDEXP
+    with pytest.raises(D3D12Error, match=f"R9G9B9E5_SHAREDEXP is read-only .* {flag.name}"):
+        create(desc(size, Format=shared, Flags=flag))
+    assert create(desc(size, Format=shared)).desc.Format == shared
+    if use != "DEPTH_STENCIL":
+        create(desc(size, Format=d3d12.DXGI_FORMAT_R11G11B10_FLOAT, Flags=flag))

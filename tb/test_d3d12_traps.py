@@ -214,6 +214,7 @@ def test_feedback_of_an_earlier_frame(device):
     target = device.create_committed_resource2(plain_desc((4, 4), 2))
     with pytest.warns(D3D12Warning, match="earlier frame"):
         device.resolve_subresource_region(target, 1, 0, 0, feedback, 1, None, R8, DECODE)
+    device.execute()
     device.write_sampler_feedback_level_zero(view, *place)
     with pytest.warns(D3D12Warning, match="the clear throws away feedback that was never decoded"):
         device.clear_unordered_access_view_uint(view)
@@ -223,6 +224,7 @@ def test_subresources_one_by_one_are_not_late(device):
     feedback, view = cleared_view(device, USED, (64, 64), (16, 16), 2)
     target = device.create_committed_resource2(plain_desc((4, 4), 2))
     device.write_sampler_feedback_level_zero(view, sampler(device), one_lane(0, 0))
+    device.execute()
     for mip in range(2):
         device.resolve_subresource_region(target, mip, 0, 0, feedback, mip, None, R8, DECODE)
     assert int(target.read_from_subresource(0)[0, 0]) == 255
@@ -262,6 +264,7 @@ def test_states_of_a_frame(device):
     read = device.create_min_mip_shader_resource_view_x(texture, None, target)
     with pytest.raises(D3D12Error, match="holds level 31"):  # the state is right, the bytes are not
         device.sample_min_mip(read, sampler(device), one_lane(0, 0))
+    target.write_to_subresource(np.zeros((4, 4), np.uint8))
     device.resource_barrier(target, SRV, UAV)
     with pytest.raises(D3D12Error, match="a MinMip sample needs"):
         device.sample_min_mip(read, sampler(device), one_lane(0, 0))
@@ -273,11 +276,49 @@ def test_states_of_a_frame(device):
         device.resource_barrier(target, COMMON, SRV)
 
 
-def test_common_is_promoted_and_states_count_in_the_debug_layer_only(device):
+def test_common_is_promoted_until_the_command_list_ends(device):
     feedback, view = cleared_view(device, USED, (64, 64), (16, 16))
-    assert feedback.state == COMMON
-    device.write_sampler_feedback_level_zero(view, sampler(device), one_lane(0, 0))
-    device.decode_sampler_feedback(feedback)
+    place = view, sampler(device), one_lane(0, 0)
+    target = device.create_committed_resource2(plain_desc((4, 4)))
+    arguments = (target, 0, 0, 0, feedback, 0, None, R8, DECODE)
+    device.write_sampler_feedback_level_zero(*place)
+    assert (feedback.state, feedback.promoted) == (COMMON, UAV)
+    rule = r"source needs .*RESOLVE_SOURCE, .* is in .*UNORDERED_ACCESS, to which an earlier use"
+    with pytest.raises(D3D12Error, match=rule):
+        device.resolve_subresource_region(*arguments)
+    assert target.promoted == COMMON  # a refused command promotes nothing
+    with pytest.raises(D3D12Error, match=r"StateBefore is .*COMMON, the resource is in .*UNORD"):
+        device.resource_barrier(feedback, COMMON, FROM)
+    device.resource_barrier(feedback, UAV, FROM)
+    device.resolve_subresource_region(*arguments)
+    device.resource_barrier(feedback, FROM, COMMON)
+    assert feedback.promoted == COMMON
+    device.write_sampler_feedback_level_zero(*place)
+    with pytest.raises(D3D12Error, match=rule):
+        device.resolve_subresource_region(*arguments)
+    # The CPU looks only when the list has been executed.
+    assert target.read_from_subresource().max() == 255
+    assert feedback.promoted == target.promoted == COMMON
+    device.resolve_subresource_region(*arguments)
+
+
+def test_reads_are_promoted_together(device):
+    held = device.create_committed_resource2(plain_desc((4, 4)))
+    copy = device.create_committed_resource2(held.desc)
+    view = device.create_min_mip_shader_resource_view_x(None, desc((64, 64), 5), held)
+    device.load_min_mip(view, [0, 0])
+    device.copy_resource(copy, held)
+    device.sample_min_mip(view, sampler(device), one_lane(0, 0))
+    with pytest.raises(D3D12Error, match=r"a copy's source needs .* promoted it from COMMON"):
+        device.copy_resource(held, copy)
+    other = device.create_committed_resource2(held.desc)
+    with pytest.raises(D3D12Error, match=r"a copy's destination needs .* promoted it from COMMON"):
+        device.copy_resource(held, other)
+    device.execute()
+    device.copy_resource(held, copy)
+
+
+def test_states_count_in_the_debug_layer_only():
     loose = Device()
     _, view = cleared_view(loose, USED, (64, 64), (16, 16))
     assert view.resource is not None
@@ -289,8 +330,8 @@ def test_states_that_do_not_exist(device):
     for state, text in [
         (SRV, "a feedback map may be in COMMON"),
         (UAV | FROM, "must stand alone"),
-        (0x12345, "wanted a D3D12_RESOURCE_STATES"),
-        ("COMMON", "wanted a D3D12_RESOURCE_STATES"),
+        (0x12345, "a resource state must be a D3D12_RESOURCE_STATES, not 74565"),
+        ("COMMON", "a resource state must be a D3D12_RESOURCE_STATES, not 'COMMON'"),
     ]:
         with pytest.raises(D3D12Error, match=text):
             device.create_committed_resource2(map_desc(USED, (64, 64), (16, 16)), state)

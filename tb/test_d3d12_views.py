@@ -1,5 +1,7 @@
 """Image descriptors, plain and linked (spec 01 "Building a linked T#", spec 06)."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from d3d12_objects import (
@@ -23,7 +25,9 @@ from minmip.sim.d3d12 import (
     D3D12Warning,
     Device,
 )
+from minmip.sim.d3d12.formats import viewed_format
 from minmip.sim.descriptor_words import T_FIELDS, pack
+from minmip.sim.layout.formats import texel_format
 
 
 def srv(**fields):
@@ -205,6 +209,37 @@ def test_typeless_resources_take_their_family():
     srgb = srv(Format=d3d12.DXGI_FORMAT_R8G8B8A8_UNORM_SRGB)
     with pytest.raises(D3D12Error, match="cannot be viewed as"):
         device.create_shader_resource_view(typed, srgb)
+
+
+def test_a_view_changes_how_an_element_is_read_never_its_size():
+    """Spec 07 "Views", over every pair of formats of one plane."""
+    sizes = {}
+    for form in d3d12.DXGI_FORMAT:
+        try:
+            (plane,) = texel_format(form.name).planes
+        except ValueError:
+            continue  # not laid out, or of several planes
+        sizes[form] = plane.element_bytes
+    allowed = []
+    for resource, view in permutations(sizes, 2):
+        try:
+            viewed_format(resource, view, 0)
+        except D3D12Error:
+            continue
+        allowed.append((resource, view))
+        assert sizes[resource] == sizes[view], (resource, view)
+    assert len(allowed) > 20
+
+
+def test_a_resource_is_not_read_and_written_at_once():
+    """Spec 07 "Views": a plain map cannot take the feedback of its own samples."""
+    device = Device()
+    both = device.create_committed_resource2(plain_desc((64, 64)))
+    kind = uav(Format=MIN_MIP)
+    with pytest.raises(D3D12Error, match="may not be read and written at once"):
+        device.create_sampler_feedback_unordered_access_view_x(both, both, kind)
+    other = device.create_committed_resource2(plain_desc((64, 64)))
+    device.create_sampler_feedback_unordered_access_view_x(both, other, kind)
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_random(unit):
     seen = np.zeros(32, np.int64)
     for seed in range(12 if LONG else 1):
         rng = np.random.default_rng(seed)
-        pairs = random_pairs(seed, 6000)
+        pairs = random_pairs(seed, 6000, modes=unit.cfg.swizzle_modes)
         index, flags = random_requests(rng, 100_000, len(pairs))
         codes, _ = unit.check(pairs, index, flags)
         seen += np.bincount(codes, minlength=32)

@@ -81,7 +81,10 @@ def test_verilog_of_every_block(tmp_path):
             "there is no preset 'nix'; there are default, full",
         ),
         (["synth", "--block", "nix"], "there is no block 'nix'; there are "),
-        (["synth", "--block", "queue", "--part", "nix"], "'nix' is not one of 'ecp5-85k'"),
+        (
+            ["synth", "--block", "queue", "--part", "nix"],
+            "there is no part 'nix'; there are ecp5-85k, ",
+        ),
         (["synth", "--block", "queue", "--grade", "9"], "'9' is not one of '6', '7', '8'"),
         (["synth", "--block", "queue", "--seeds", "0"], "0 is not in the range"),
         (["formal", "nix"], "there is no proof 'nix'; there are proofs of "),
@@ -108,7 +111,7 @@ def test_synth_writes_its_row(tmp_path):
             *("--seeds", seeds, "--jobs", 2, "--table", table),
         )
         assert code == 0, output
-    assert re.search(r"stage ecp5-25k -8: \d+ MHz \(\d+ to \d+ over 2 seeds; no hard", output)
+    assert re.search(r"stage ecp5-25k -8: \d+ MHz \(\d+ to \d+ over 2 seeds; no limit", output)
     (row,) = csv.DictReader(table.read_text().splitlines())
     assert row["block"] == "stage"
     assert row["seeds"] == "1 2"
@@ -118,6 +121,19 @@ def test_synth_writes_its_row(tmp_path):
     assert float(row["median_mhz"]) == pytest.approx(sum(speeds) / 2, abs=0.06)
     assert row["ff"] == "33"  # valid and payload, without the registers at the ports
     assert row["cap_mhz"] == ""
+
+
+def test_other_families(tmp_path):
+    table = tmp_path / "synth.csv"
+    parts = ["ice40-hx8k", "gowin-gw2a"]
+    options = [word for part in parts for word in ("--part", part)]
+    code, output = call("synth", "--block", "stage", *options, "--table", table)
+    assert code == 0, output
+    rows = {row["part"]: row for row in csv.DictReader(table.read_text().splitlines())}
+    assert float(rows["ice40-hx8k"]["median_mhz"]) > 100
+    assert all(32 <= int(row["ff"]) <= 34 for row in rows.values())
+    assert "stage gowin-gw2a: area only, " in output
+    assert rows["gowin-gw2a"]["median_mhz"] == rows["gowin-gw2a"]["path"] == ""
 
 
 @pytest.mark.parametrize(
@@ -153,12 +169,16 @@ def test_what_tools_refuse(tmp_path, monkeypatch):
         run_yosys(["help"], tmp_path)
 
 
-def test_too_large_a_design():
+@pytest.mark.parametrize(
+    ("family", "part", "grade", "cell"),
+    [("ecp5", "ecp5-25k", 6, "DP16KD"), ("ice40", "ice40-up5k", None, "ICESTORM_RAM")],
+)
+def test_too_large_a_design(family, part, grade, cell):
     with (
-        netlist_of(BlockRam(300, 4096)) as netlist,
-        pytest.raises(BuildError, match=r"nextpnr failed: ERROR: "),
+        netlist_of(BlockRam(300, 4096), family) as netlist,
+        pytest.raises(BuildError, match=f"does not fit {part}: it has too few {cell}"),
     ):
-        netlist.place(part="ecp5-25k", grade=6, seeds=[1])
+        netlist.place(part=part, grade=grade, seeds=[1])
 
 
 def test_inner_modules_have_plain_names():

@@ -13,11 +13,12 @@ from minmip.sim.golden.numbers import bits_of, float_sub
 
 ZERO, LEAST, ONE, MOST, INF, NAN = 0, 0x00800000, 0x3F800000, 0x7F7FFFFF, 0x7F800000, 0x7FC00000
 MINUS = 1 << 31
+SIGNALLING = 0x7F800001
 SPECIALS = [
     pattern | sign
     for sign in (0, MINUS)
     for pattern in (ZERO, 1, 0x007FFFFF, LEAST, LEAST + 1, ONE - 1, ONE, ONE + 1, MOST, INF)
-] + [0x7F800001, NAN, 0x7FFFFFFF, 0xFFC00001]
+] + [SIGNALLING, NAN, 0x7FFFFFFF, 0xFFC00001]
 
 
 def floats(patterns):
@@ -119,8 +120,18 @@ def test_square_root():
         (LEAST, 0x20000000),
     ]:
         assert patterns(float_rules.square_root(floats([pattern]))) == [root], hex(pattern)
+    for pattern in SPECIALS:
+        (root,) = patterns(float_rules.square_root(floats([pattern])))
+        sign, value = decoded(pattern)
+        if value == 0:
+            assert root == sign << 31, hex(pattern)  # -0 of -0 and of a negative denormal
+        elif value != value or sign:
+            assert root == NAN, hex(pattern)
+        else:
+            assert (root == INF) == (value == inf), hex(pattern)
     rng = np.random.default_rng(1)
-    for pattern in rng.integers(LEAST, INF, 500).tolist():
+    positive = [p for p in SPECIALS if LEAST <= p < INF]
+    for pattern in positive + rng.integers(LEAST, INF, 500).tolist():
         value = decoded(pattern)[1]
         (root,) = patterns(float_rules.square_root(floats([pattern])))
         # Twice the root, rounded down, on a grid of half units of the result.
@@ -150,6 +161,32 @@ def test_float16_keeps_denormals():
         (2.0**-140, 0x0000),
     ]:
         assert float_rules.to_float16(np.float32(value)).view(np.uint16) == half, value
+
+
+def test_special_values_as_float16_and_flushed():
+    """Every special float32 and the numbers at the ends of float16."""
+    finite = unsigned_values(10)
+    ends = floats([0x477FE000, 0x477FEFFF, 0x477FF000, 0x33800000, 0x33000000, 0x33000001])
+    for pattern in SPECIALS + patterns(ends) + patterns(-ends):
+        sign, value = decoded(pattern)
+        (flushed,) = patterns(float_rules.flush(floats([pattern])))
+        (half,) = float_rules.to_float16(floats([pattern])).view(np.uint16).tolist()
+        if value != value:
+            assert (flushed, half) == (NAN, 0x7E00), hex(pattern)
+            continue
+        assert flushed == (pattern if value else sign << 31), hex(pattern)
+        code = 0x7C00 if value >= 65520 else slow_code(value, 10, finite)
+        assert half == sign << 15 | code, hex(pattern)
+        back = float_rules.from_float16(np.array([half], np.uint16).view(np.float16))
+        wide = INF if code == 0x7C00 else patterns([np.float32(float(finite[code]))])[0]
+        assert patterns(back) == [sign << 31 | wide], hex(pattern)
+
+
+def test_every_nan_of_packed_floats():
+    for pattern in (SIGNALLING, NAN, 0x7FFFFFFF, 0xFFC00001, 0xFF800001, 0xFFFFFFFF):
+        rgb = floats([pattern] * 3)
+        assert packed_floats.pack_r11g11b10(rgb) == 0x7E0 | 0x7E0 << 11 | 0x3F0 << 22
+        assert packed_floats.pack_r9g9b9e5(rgb) == 0
 
 
 def unsigned_values(fraction):
@@ -186,8 +223,10 @@ def colours(rng, count):
     values[::3] = rng.integers(0, 512, len(values[::3])) * 2.0 ** rng.integers(
         -26, 8, len(values[::3])
     )
+    quiet = floats([p for p in SPECIALS if p != SIGNALLING])
     return np.append(
-        values, [0.0, -0.0, inf, -inf, nan, 1e-45, 3e38, 65024, 65408, 65500, 64512, 2.0**-21]
+        values,
+        [*quiet, 65024, 65408, 65500, 64512, 65536, 2.0**-21, 2.0**-25, 3 * 2.0**-21],
     ).astype(np.float32)
 
 

@@ -15,8 +15,9 @@ from minmip.sim.frontend import (
 )
 from minmip.sim.frontend.clip import clip_triangles
 from minmip.sim.frontend.depth import DepthBuffer
+from minmip.sim.frontend.raster_state import PLAIN
 from minmip.sim.frontend.scene import NO_TEXTURE
-from minmip.sim.frontend.triangle_setup import GUARD, set_up_triangles
+from minmip.sim.frontend.triangle_setup import set_up_triangles
 
 
 class FixedCamera:
@@ -67,10 +68,12 @@ def live_count(result, width, height):
 def fragment_count(vertices, width, height):
     """How often each pixel is covered, before any depth test: float64 [N, 3, 4] clip space."""
     full = np.concatenate([vertices, np.zeros((*vertices.shape[:2], 2))], axis=2)
-    pieces, source = clip_triangles(full, 2 * GUARD / width - 1, 2 * GUARD / height - 1)
-    ready = set_up_triangles(pieces, source, np.ones(len(pieces), bool), width, height)
+    viewport, window = PLAIN.view(width, height), PLAIN.window(width, height)
+    pieces, source = clip_triangles(full, *viewport.guard)
+    both = np.ones(len(pieces), bool)
+    ready = set_up_triangles(pieces, source, (both, both), viewport, window)
     count = np.zeros((height, width), int)
-    for part in raster.rasterise(ready, (0, 0, width, height)):
+    for part in raster.rasterise(ready, window):
         quad, lane, _ = np.nonzero(part.covered)
         np.add.at(count, (part.y[quad] + lane // 2, part.x[quad] + lane % 2), 1)
     return count

@@ -14,13 +14,14 @@ from minmip.sim.frontend import (
     Scene,
     SceneError,
     Texture,
+    Viewport,
     builtin_scene,
     coarse_gradients,
     fine_gradients,
     raster,
     render_quads,
 )
-from minmip.sim.frontend.raster_state import PATTERNS
+from minmip.sim.frontend.raster_state import CULL_MODES, PATTERNS
 from minmip.sim.frontend.scene import INTERPOLATIONS, NO_TEXTURE
 
 FLAT = np.eye(4)  # x and y are NDC, z is depth
@@ -88,8 +89,20 @@ def test_all_options_as_the_slow_reading(seed):
     print("seed", seed)
     width, height = int(rng.integers(1, 30)), int(rng.integers(1, 30))
     edges = np.sort(rng.integers(0, 32, (2, 2)), axis=1)
+    near, far = np.sort(rng.integers(0, 9, 2)) / 8
     state = RasterState(
+        viewport=Viewport(
+            left=rng.integers(-999, 2000) / 192,
+            top=rng.integers(-999, 2000) / 192,
+            width=rng.integers(1, 9999) / 192,
+            height=rng.integers(1, 9999) / 192,
+            near=near,
+            far=far,
+        )
+        if seed % 2
+        else None,
         scissor=tuple(edges.T.ravel().tolist()) if seed % 3 == 0 else None,
+        cull=CULL_MODES[seed // 2 % 4],
         samples=(1, 2, 4, 8)[seed % 4],
         slices=1 + seed % 3,
         early_z=seed % 5 != 4,
@@ -267,6 +280,7 @@ def test_late_z_lets_hidden_pixels_sample():
     late = draw([near, far], 8, 8, state=RasterState(early_z=False))
     assert late.texture.tolist() == [0] * 16 + [1] * 16
     assert (late.live_mask == 15).all()
+    assert late.samples.tolist() == [[1] * 4] * 16 + [[0] * 4] * 16  # the test comes after
 
 
 @pytest.mark.parametrize("samples", [1, 4])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from minmip.hw.config import PLAIN_MODES, VOLUME_MODES, XOR_MODES
 from minmip.sim.golden.address import map_layout, texel_address
 from minmip.sim.layout import (
     ANACONDA,
@@ -18,6 +19,7 @@ from minmip.sim.layout import (
     Texture,
     layout,
     swizzle_mode,
+    xor_patterns,
 )
 
 
@@ -298,29 +300,36 @@ def test_tiles_are_blocks_of_64_kb(form, flat, volume):
 
 @settings(max_examples=80, deadline=None)
 @given(
-    dimension=st.sampled_from(["1D", "2D", "3D"]),
-    mode=st.sampled_from(["LINEAR", "256B_S"]),
-    size=st.tuples(st.integers(1, 90), st.integers(1, 70), st.integers(1, 20)),
+    mode=st.sampled_from(
+        [(d, mode) for d in ("1D", "2D") for mode in (0, 1)]
+        + [("2D", mode) for mode in sorted(PLAIN_MODES | XOR_MODES)]
+        + [("3D", mode) for mode in sorted(VOLUME_MODES)]
+    ),
+    size=st.tuples(st.integers(1, 300), st.integers(1, 70), st.integers(1, 40)),
     mips=st.integers(1, 16),
+    hardware=st.sampled_from([ANACONDA, LOCKHART, NAVI21]),
 )
-def test_maps_lie_where_the_golden_model_has_them(dimension, mode, size, mips):
+def test_maps_lie_where_the_golden_model_has_them(mode, size, mips, hardware):
     """Volumes in 256B_S have no oracle: two readings of spec 05, 8.1."""
+    dimension, number = mode
     width, height, slices = size[0], 1 if dimension == "1D" else size[1], size[2]
     count = {"depth" if dimension == "3D" else "array_size": slices}
     texture = {"width": width, "height": height, "mips": mips, "dimension": dimension, **count}
-    resource = layout(Texture(**texture, element_bytes=1, mode=mode, excess_mips=True))
+    texture |= {"hardware": hardware, "mode": number, "excess_mips": True}
+    resource = layout(Texture(**texture, element_bytes=1))
     theirs = map_layout(
-        np.array([MODES.index(swizzle_mode(mode))]),
+        np.array([number]),
         np.zeros(1, np.int64),
         np.array([[width, height, slices if dimension == "3D" else 1]]),
         np.array([mips]),
         np.array([dimension == "3D"]),
+        xor_patterns(hardware),
     )
     assert theirs.total_bytes(np.array([slices]))[0] == resource.SizeBytes
     plane = resource.Planes[0]
     for mip in range(mips):
-        columns, rows, deep = plane.mip_size(mip)
-        z, y, x = np.indices((deep, rows, columns)).reshape(3, -1)
+        places = (np.unique(np.linspace(0, n - 1, 17, dtype=int)) for n in plane.mip_size(mip))
+        x, y, z = (grid.ravel() for grid in np.meshgrid(*places))
         zeros = np.zeros_like(x)
         np.testing.assert_array_equal(
             plane.offset(mip, x, y, z), texel_address(theirs, zeros, zeros + mip, x, y, z)

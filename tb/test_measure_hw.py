@@ -30,7 +30,7 @@ def unit():
 @pytest.mark.parametrize("kind", ["mixed", "plain"])
 def test_the_unit_under_cocotb(unit, kind):
     """Answers, pattern, memory and counters are those of the golden model."""
-    trace = random_trace(np.random.default_rng(1), 40, kind)
+    trace = random_trace(np.random.default_rng(1), 40, kind, SMALL.swizzle_modes)
     result = unit(trace, pattern=True)
     found = differences(trace, result, golden.run(trace, config=SMALL, pattern=True))
     assert not found, "\n".join(found)

@@ -75,7 +75,8 @@ class Requests:
     """Random requests, a flush last: `columns`, and what must come of them, `wanted`."""
 
     def __init__(self, rng, count, cfg, *, pairs=None, index=None, flush=0.05, flags=0.05):
-        pairs = random_pairs(int(rng.integers(1 << 30)), 200) if pairs is None else pairs
+        if pairs is None:
+            pairs = random_pairs(int(rng.integers(1 << 30)), 200, modes=cfg.swizzle_modes)
         if index is None:
             few = np.repeat(rng.integers(0, len(pairs) - 8, count // 100 + 1), 100)[:count]
             few += (rng.random(count) ** 2 * 8).astype(np.int64)

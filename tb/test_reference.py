@@ -226,17 +226,21 @@ def test_minmip_point_and_border(run, row, at, fields, value):
 
 
 def chain(words):
+    """(pitch, rows, offset, bytes) of each mip outside the tail, and the bytes of the map."""
     t = decode_image(words)
-    block = layout.box(t.sw_mode, len(t.map_size))
-    mips = t.max_mip + 1
-    return [
-        (
-            *layout.padded(t.map_size, mip, block),
-            layout.mip_offset(t.map_size, mip, mips, block),
-            layout.mip_bytes(t.map_size, mip, block),
-        )
-        for mip in range(mips)
-    ], layout.total_bytes(t)
+    depth = layout.box(t.sw_mode, len(t.map_size))[2]
+    offsets, _ = layout.slab_parts(t)
+    mips = []
+    for mip in range(layout.first_tail(t)):
+        pitch, rows = layout.padded(t, mip)
+        mips.append((pitch, rows, offsets[mip], pitch * rows * depth))
+    return mips, layout.total_bytes(t)
+
+
+def first_texels(words):
+    """Address of texel 0 of each mip."""
+    t = decode_image(words)
+    return [layout.texel_address(t, mip, 0, 0, 0) for mip in range(t.max_mip + 1)]
 
 
 def test_layout_example_linear():
@@ -263,6 +267,18 @@ def test_layout_example_256b_s():
         (16, 16, 0, 256),
     ]
     assert total == 3072
+
+
+def test_layout_example_tails():
+    """48x24 in 4KB and 64KB modes; D has the layout of S."""
+    for mode in (5, 6):
+        t = image((48, 24), kind=USED, mips=6, SW_MODE=mode)
+        assert chain(t) == ([(64, 64, 4096, 4096)], 8192)
+        assert first_texels(t) == [4096, 2048, 1536, 1280, 1024, 768]
+    for mode in (9, 10):
+        t = image((48, 24), kind=USED, mips=6, SW_MODE=mode)
+        assert chain(t) == ([], 65536)
+        assert first_texels(t) == [32768, 16384, 8192, 4096, 2048, 1536]
 
 
 def test_layout_example_bc1():
@@ -292,6 +308,12 @@ def test_layout_example_volumes():
     t = image((48, 24, 12), kind=USED, mips=6, type=10, SW_MODE=0)
     assert chain(t)[1] == 147456
     assert layout.texel_address(decode_image(t), 1, 3, 2, 5) == 5 * 12288 + 3072 + 2 * 256 + 3
+    t = image((48, 24, 12), kind=USED, mips=6, type=10, SW_MODE=5)
+    assert chain(t) == ([(48, 32, 12288, 24576), (32, 16, 4096, 8192)], 36864)
+    assert first_texels(t) == [12288, 4096, 2048, 768, 512, 256]
+    t = image((48, 24, 12), kind=USED, mips=6, type=10, SW_MODE=9)
+    assert chain(t) == ([(64, 32, 65536, 65536)], 131072)
+    assert first_texels(t) == [65536, 32768, 16384, 4096, 2560, 2304]
 
 
 def test_every_texel_of_a_volume_has_its_own_byte():

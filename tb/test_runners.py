@@ -158,7 +158,7 @@ def test_counters_add_up(verilated):
 
 @pytest.mark.parametrize("kind", ["mixed", "plain"])
 def test_amaranths_simulator(kind):
-    traces = random_trace(np.random.default_rng(11), 12, kind)
+    traces = random_trace(np.random.default_rng(11), 12, kind, SMALL.swizzle_modes)
     check(SimulatedUnit(SMALL), traces, SMALL)
 
 

@@ -18,9 +18,11 @@ from reference.words import decode_image, decode_sampler
 from strategies import traces
 from traces import ANISO_LINEAR, LINEAR, MIN, MIRROR, image, sampler, trace
 
-from minmip.hw.config import LodConfig, UnitConfig
+from minmip.hw.config import PLAIN_MODES, XOR_MODES, LodConfig, UnitConfig
+from minmip.sim.descriptor_words import T_FIELDS, unpack
 from minmip.sim.golden import descriptor, lod, top
 from minmip.sim.golden.numbers import bits_of
+from minmip.sim.layout import ANACONDA, LOCKHART, NAVI21, xor_patterns
 
 FIRST = environment("MINMIP_FIRST_SEED", 0)
 SEEDS = range(FIRST, FIRST + environment("MINMIP_SEEDS", 24))
@@ -59,10 +61,18 @@ def test_blocks_keep_the_order(block, monkeypatch):
         UnitConfig(resource_types=frozenset({9, 13}), swizzle_modes=frozenset({1})),
         UnitConfig(linked_types=frozenset({2, 4}), swizzle_modes=frozenset({0})),
         UnitConfig(resource_types=frozenset({8, 10, 12}), linked_types=frozenset({1, 3})),
+        UnitConfig(swizzle_modes=PLAIN_MODES),
+        UnitConfig(swizzle_modes=PLAIN_MODES | XOR_MODES, xor_patterns=xor_patterns(NAVI21)),
+        UnitConfig(swizzle_modes=XOR_MODES, xor_patterns=xor_patterns(ANACONDA)),
+        UnitConfig(
+            swizzle_modes=frozenset({1, 10, 18}),
+            xor_patterns=xor_patterns(LOCKHART),
+            resource_types=frozenset({9, 13}),
+        ),
     ],
-    ids=["flat", "minmip", "others"],
+    ids=["flat", "minmip", "others", "plain modes", "all modes", "pipe XOR", "one XOR"],
 )
-def test_smaller_builds(config):
+def test_builds(config):
     for seed in range(4):
         text = disagreement(seed, 120, ("mixed", "plain", "feedback", "read")[seed], config)
         assert not text, text
@@ -101,17 +111,48 @@ def test_gradient_lod(seed):
             assert (x if ours.major_is_x[i] else y) == slow.major, f"seed {seed}, pair {i}"
 
 
-def test_every_code_is_generated():
-    """The generator must reach each error code, and leave most requests legal."""
-    codes = np.concatenate(
-        [
-            top.run(random_trace(np.random.default_rng(seed), 400, KINDS[seed % len(KINDS)])).error
-            for seed in range(24)
-        ]
-    )
-    counts = np.bincount(codes, minlength=32)
-    assert counts[0] > 0.6 * len(codes)
+ALL_MODES = UnitConfig(swizzle_modes=PLAIN_MODES | XOR_MODES, xor_patterns=xor_patterns(NAVI21))
+
+
+@pytest.mark.parametrize("config", [UnitConfig(), ALL_MODES], ids=["default", "all modes"])
+def test_every_code_is_generated(config):
+    """The generator must reach each error code, and leave most requests legal, in each mode."""
+    codes, modes = [], []
+    for seed in range(24):
+        kind = KINDS[seed % len(KINDS)]
+        request = random_trace(np.random.default_rng(seed), 400, kind, config.swizzle_modes)
+        answer = top.run(request, config)
+        assert answer.samples is not None
+        codes.append(answer.error)
+        busy = (answer.samples > 0) | (answer.filtered > 0).any(axis=1)
+        mode = unpack(T_FIELDS, request.t_sharp)["SW_MODE"][request.t_index]
+        modes.append(mode[busy & (answer.error == 0)])
+    counts = np.bincount(np.concatenate(codes), minlength=32)
+    assert counts[0] > 0.6 * counts.sum()
     assert all(counts[code] >= 10 for code in [*range(1, 19), 31]), counts
+    reached = np.bincount(np.concatenate(modes), minlength=32)
+    assert all(reached[mode] > 20 for mode in config.swizzle_modes), reached
+
+
+def test_tails_are_reached():
+    """Maps of type 1 with a tail, written in the tail and before it."""
+    inside = before = 0
+    for seed in range(12):
+        request = random_trace(np.random.default_rng(seed), 200, "used", ALL_MODES.swizzle_modes)
+        answer = top.run(request, ALL_MODES)
+        assert answer.samples is not None
+        written = answer.memory != request.memory
+        images, layouts = descriptor.decode_image(request.t_sharp, ALL_MODES, 0, 1 << 48)
+        start = layouts.base - request.memory_base
+        block = layouts.block_bytes
+        tail = layouts.first_tail <= unpack(T_FIELDS, request.t_sharp)["MAX_MIP"]
+        used = np.unique(request.t_index[(answer.error == 0) & (answer.samples > 0)])
+        for row in used[tail[used] & (images.linked[used] == 1)]:
+            end = start[row] + block[row]
+            inside += written[start[row] : end].any()
+            before += written[end : start[row] + layouts.chain_bytes[row]].any()
+    assert inside > 20
+    assert before > 5
 
 
 # Corners that random numbers rarely meet

@@ -47,7 +47,7 @@ def send(cfg, seed, quads, kind, *, traffic="full", reset_after=0, change=None):
     """A random trace with flushes in it, host and clears beside it."""
     bench = unit_bench(cfg)
     rng = np.random.default_rng(seed)
-    trace = random_trace(rng, quads, kind)
+    trace = random_trace(rng, quads, kind, cfg.swizzle_modes)
     if change is not None:
         trace = change(rng, trace)
     places = np.sort(rng.choice(quads, quads // 50, replace=False))
@@ -166,8 +166,8 @@ def check_flushes(bench, seed, quads, kind="feedback"):
     out.
     """
     rng = np.random.default_rng(seed)
-    trace = random_trace(rng, quads, kind)
     cfg = bench.cfg
+    trace = random_trace(rng, quads, kind, cfg.swizzle_modes)
     places = [*np.sort(rng.choice(np.arange(1, quads), quads // 10, replace=False)), quads]
     trace = with_flushes(trace, places[:-1])
     rows = requests(trace, cfg, places[:-1])
@@ -202,7 +202,8 @@ def check_everything(bench):
     for seed in range(SEED, SEED + 5):
         check_flushes(bench, seed, 200)
         for kind in ("anisotropic", "volumes", "hazards"):
-            bench.run(random_trace(np.random.default_rng(seed), 200, kind), f"seed {seed}, {kind}")
+            rng, modes = np.random.default_rng(seed), bench.cfg.swizzle_modes
+            bench.run(random_trace(rng, 200, kind, modes), f"seed {seed}, {kind}")
 
 
 def test_without_a_mutant():
@@ -225,7 +226,7 @@ def test_mutant_is_caught(mutant, monkeypatch):
 
 def simulate(cfg, seed, quads, kind):
     """Compare a short trace in Amaranth's simulator, with stalls on every stream."""
-    trace = random_trace(np.random.default_rng(seed), 60, kind)
+    trace = random_trace(np.random.default_rng(seed), 60, kind, cfg.swizzle_modes)
     trace = cut(trace, 0, quads)
     unit = SimulatedUnit(cfg, traffic=TRAFFIC["random ready"], seed=seed)
     result = unit(trace, pattern=True)

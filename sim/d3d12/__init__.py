@@ -55,10 +55,24 @@ from enum import Enum
 from typing import Any
 
 from minmip.sim.d3d12 import enums
+from minmip.sim.d3d12.copy_structures import (
+    D3D12_BOX,
+    D3D12_PACKED_MIP_INFO,
+    D3D12_PACKED_TILE,
+    D3D12_PLACED_SUBRESOURCE_FOOTPRINT,
+    D3D12_SUBRESOURCE_FOOTPRINT,
+    D3D12_SUBRESOURCE_TILING,
+    D3D12_TEXTURE_COPY_LOCATION,
+    D3D12_TEXTURE_DATA_PITCH_ALIGNMENT,
+    D3D12_TEXTURE_DATA_PLACEMENT_ALIGNMENT,
+    D3D12_TILE_SHAPE,
+)
 from minmip.sim.d3d12.device import Device
 from minmip.sim.d3d12.enums import *  # noqa: F403  (the names are listed in enums.__all__)
 from minmip.sim.d3d12.errors import D3D12Error, D3D12Warning
-from minmip.sim.d3d12.heap import Resource, ResourceHeap
+from minmip.sim.d3d12.footprints import CopyableFootprints
+from minmip.sim.d3d12.heap import ResourceHeap
+from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.samplers import Sampler
 from minmip.sim.d3d12.structures import (
     ALL,
@@ -74,7 +88,8 @@ from minmip.sim.d3d12.structures import (
     D3D12XBOX_SAMPLER_DESC,
     DXGI_SAMPLE_DESC,
 )
-from minmip.sim.d3d12.views import View
+from minmip.sim.d3d12.tiling import ResourceTiling, tile_shape
+from minmip.sim.d3d12.view import View
 
 __all__ = [  # noqa: F405
     "ALL",
@@ -82,10 +97,14 @@ __all__ = [  # noqa: F405
     "D3D12XBOX_MINMIP_FILTER_SLOPE",
     "D3D12XBOX_SAMPLER_DESC",
     "D3D12XBOX_SAMPLER_FLAGS",
+    "D3D12_BOX",
     "D3D12_COMPARISON_FUNC",
     "D3D12_FILTER",
     "D3D12_HEAP_DESC",
     "D3D12_MIP_REGION",
+    "D3D12_PACKED_MIP_INFO",
+    "D3D12_PACKED_TILE",
+    "D3D12_PLACED_SUBRESOURCE_FOOTPRINT",
     "D3D12_RECT",
     "D3D12_RESOLVE_MODE",
     "D3D12_RESOURCE_ALLOCATION_INFO",
@@ -97,20 +116,31 @@ __all__ = [  # noqa: F405
     "D3D12_SAMPLER_DESC",
     "D3D12_SAMPLER_FEEDBACK_TIER",
     "D3D12_SHADER_RESOURCE_VIEW_DESC",
+    "D3D12_SHADER_VERSION_TYPE",
     "D3D12_SRV_DIMENSION",
+    "D3D12_SUBRESOURCE_FOOTPRINT",
+    "D3D12_SUBRESOURCE_TILING",
     "D3D12_TEXTURE_ADDRESS_MODE",
+    "D3D12_TEXTURE_COPY_LOCATION",
+    "D3D12_TEXTURE_COPY_TYPE",
+    "D3D12_TEXTURE_DATA_PITCH_ALIGNMENT",
+    "D3D12_TEXTURE_DATA_PLACEMENT_ALIGNMENT",
     "D3D12_TEXTURE_LAYOUT",
+    "D3D12_TILE_SHAPE",
     "D3D12_UAV_DIMENSION",
     "D3D12_UNORDERED_ACCESS_VIEW_DESC",
     "DXGI_FORMAT",
     "DXGI_SAMPLE_DESC",
+    "CopyableFootprints",
     "D3D12Error",
     "D3D12Warning",
     "Device",
     "Resource",
     "ResourceHeap",
+    "ResourceTiling",
     "Sampler",
     "View",
+    "tile_shape",
 ]
 
 _MEMBERS: dict[str, Enum] = {

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from minmip.sim.d3d12.errors import D3D12Error
+from minmip.sim.d3d12.formats import short_name
 from minmip.sim.d3d12.resources import (
     FEEDBACK_FORMATS,
+    LAYOUT_UNKNOWN,
+    checked_description,
     is_buffer,
     stored_mips,
     stored_size,
@@ -17,13 +20,23 @@ from minmip.sim.d3d12.structures import (
     D3D12_RESOURCE_ALLOCATION_INFO,
     D3D12_RESOURCE_ALLOCATION_INFO1,
     D3D12_RESOURCE_DESC1,
+    check_structure,
 )
 from minmip.sim.layout import LayoutError, Texture, layout
 
-__all__ = ["BUFFER_ALIGNMENT", "allocation_info", "size_and_alignment"]
+__all__ = ["BUFFER_ALIGNMENT", "allocation_info", "checked_resource", "size_and_alignment"]
 
 BUFFER_ALIGNMENT = 1 << 16
 """Buffers take whole units of 64 KB of a heap, as Direct3D 12 has it."""
+
+
+def checked_resource(desc: D3D12_RESOURCE_DESC1, *, xbox: bool) -> D3D12_RESOURCE_DESC1:
+    """Check a description, its swizzle mode included; see `checked_description`."""
+    check_structure(D3D12_RESOURCE_DESC1, desc)
+    checked = checked_description(desc, xbox=xbox)
+    if checked.Layout != LAYOUT_UNKNOWN and checked.SampleDesc.Count == 1:
+        size_and_alignment(checked)  # refuses swizzle modes that the texture cannot have
+    return checked
 
 
 def size_and_alignment(desc: D3D12_RESOURCE_DESC1) -> tuple[int, int]:
@@ -47,7 +60,6 @@ def size_and_alignment(desc: D3D12_RESOURCE_DESC1) -> tuple[int, int]:
     width, height, depth = stored_size(desc)
     axes = texture_axes(desc)
     is_map = desc.Format in FEEDBACK_FORMATS
-    name = desc.Format.name.removeprefix("DXGI_FORMAT_")
     try:
         resource = layout(
             Texture(
@@ -57,7 +69,7 @@ def size_and_alignment(desc: D3D12_RESOURCE_DESC1) -> tuple[int, int]:
                 array_size=1 if axes == 3 else desc.DepthOrArraySize,
                 mips=stored_mips(desc),
                 dimension=f"{axes}D",
-                format=None if is_map else name,
+                format=None if is_map else short_name(desc.Format),
                 element_bytes=1 if is_map else None,
                 mode=swizzle_number(desc),
                 excess_mips=is_map,

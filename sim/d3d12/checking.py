@@ -5,16 +5,12 @@ Undefined use is a D3D12Error, a hazard a D3D12Warning (spec 06, "What users ...
 
 from __future__ import annotations
 
-import sys
-import warnings
-from pathlib import Path
-
 import numpy as np
 
 from minmip.sim.d3d12.decode import NONE_SAMPLED
-from minmip.sim.d3d12.errors import D3D12Error, D3D12Warning
-from minmip.sim.d3d12.heap import Resource
-from minmip.sim.d3d12.views import View, view_field
+from minmip.sim.d3d12.errors import D3D12Error, warn
+from minmip.sim.d3d12.resource import Resource
+from minmip.sim.d3d12.view import View, view_field
 
 __all__ = [
     "check_gradients",
@@ -25,7 +21,6 @@ __all__ = [
     "warn_of_lost_feedback",
 ]
 
-PACKAGE = Path(__file__).parent
 LANES_X, LANES_Y = ((0, 1), (2, 3)), ((0, 2), (1, 3))
 JUMP = 0.5
 RANGE_FIELDS = ("BASE_LEVEL", "LAST_LEVEL", "MIN_LOD", "BASE_ARRAY", "DEPTH")
@@ -140,14 +135,6 @@ def warn_of_lost_feedback(feedback: Resource) -> None:
     """Warn when a clear throws away feedback that nobody decoded."""
     if feedback.unread:
         warn("the clear throws away feedback that was never decoded; decode first, then clear")
-
-
-def warn(text: str) -> None:
-    """Issue a D3D12Warning at the line that called into the driver layer."""
-    depth, frame = 1, sys._getframe()
-    while frame is not None and Path(frame.f_code.co_filename).parent == PACKAGE:
-        depth, frame = depth + 1, frame.f_back
-    warnings.warn(text, D3D12Warning, stacklevel=depth)
 
 
 def _named(place: np.ndarray) -> str:

@@ -7,26 +7,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minmip.sim.d3d12.context import Context, check_defined
-from minmip.sim.d3d12.copies import Box, check_copy, check_region, copy_region, copy_whole
+from minmip.sim.d3d12.arguments import flag
+from minmip.sim.d3d12.checking import warn_of_late_decode
+from minmip.sim.d3d12.context import Context, check_cleared, check_defined
+from minmip.sim.d3d12.copies import (
+    check_buffer_region,
+    check_copy,
+    copy_buffer_region,
+    copy_whole,
+)
+from minmip.sim.d3d12.copy_structures import D3D12_BOX, D3D12_TEXTURE_COPY_LOCATION
 from minmip.sim.d3d12.decode import decoded_mip
 from minmip.sim.d3d12.draws import whole_numbers
-from minmip.sim.d3d12.enums import D3D12_RESOLVE_MODE, D3D12_RESOURCE_STATES, DXGI_FORMAT
+from minmip.sim.d3d12.enums import (
+    D3D12_RESOLVE_MODE,
+    D3D12_RESOURCE_STATES,
+    D3D12_SHADER_VERSION_TYPE,
+    DXGI_FORMAT,
+)
 from minmip.sim.d3d12.errors import D3D12Error
-from minmip.sim.d3d12.heap import Resource
+from minmip.sim.d3d12.region_copies import checked_region, copy_region
 from minmip.sim.d3d12.resolve import checked_transcode, transcode
+from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import MIN_MIP
+from minmip.sim.d3d12.stages import PIXEL, checked_stage, read_state
 from minmip.sim.d3d12.states import (
+    COMMON,
     COPY_DEST,
     COPY_SOURCE,
     RESOLVE_DEST,
     RESOLVE_SOURCE,
-    SHADER_RESOURCE,
     checked_state,
     named,
 )
-from minmip.sim.d3d12.structures import D3D12_RECT
-from minmip.sim.d3d12.views import View, view_field
+from minmip.sim.d3d12.structures import D3D12_RECT, check_structure
+from minmip.sim.d3d12.view import View, view_field
 from minmip.sim.golden.descriptor import LINKED_FILTER
 
 __all__ = ["CommandList"]
@@ -39,7 +54,14 @@ class CommandList(Context):
     nothing.
     """
 
-    def load_min_mip(self, view: View, texel: ArrayLike, array_slice: ArrayLike = 0) -> np.ndarray:
+    def load_min_mip(
+        self,
+        view: View,
+        texel: ArrayLike,
+        array_slice: ArrayLike = 0,
+        *,
+        stage: D3D12_SHADER_VERSION_TYPE = PIXEL,
+    ) -> np.ndarray:
         """Read texels of a MinMip map by whole coordinates, as a shader's Load does.
 
         Parameters
@@ -50,6 +72,8 @@ class CommandList(Context):
             Coordinates of map texels, x first, n as many as the view has axes.
         array_slice : int [...] or one number
             Slice of the view.
+        stage : D3D12_SHADER_VERSION_TYPE
+            The shader that reads.
 
         Returns
         -------
@@ -66,7 +90,6 @@ class CommandList(Context):
         if min_mip is None:
             raise D3D12Error("a NULL view has no texels to load")
         check_defined(min_mip)
-        self._use(min_mip, SHADER_RESOURCE, "a load")
         place = [*np.moveaxis(whole_numbers("texel", texel, view.axes), -1, 0)]
         layer = whole_numbers("array_slice", array_slice) + view_field(view, "BASE_ARRAY")
         texels = min_mip.texels(0)
@@ -80,6 +103,7 @@ class CommandList(Context):
         last = view_field(view, "DEPTH") if view.is_array else view_field(view, "BASE_ARRAY")
         if view.axes < 3 and ((layer < 0) | (layer > last)).any():
             raise D3D12Error(f"array_slice must be a slice of the view, not {array_slice}")
+        self._use((min_mip, read_state(checked_stage(stage)), "a load"))
         first = layer if view.axes < 3 else 0
         return texels[(first, *reversed(place))].astype(np.float32) / np.float32(8)
 
@@ -105,7 +129,11 @@ class CommandList(Context):
         if not isinstance(feedback, Resource) or not feedback.is_opaque:
             raise D3D12Error("only an opaque feedback map can be decoded")
         self._check_owner(feedback)
-        self._check_decodable(feedback, list(range(len(feedback.defined))))
+        flag("raw", raw)
+        check_cleared(feedback)
+        if self._debug:
+            warn_of_late_decode(feedback, list(range(len(feedback.defined))))
+        self.execute()
         feedback.unread, feedback.stale[:] = False, True
         mips = [decoded_mip(feedback, mip, raw) for mip in range(feedback.mips)]
         return mips[0] if feedback.desc.Format == MIN_MIP else mips
@@ -123,11 +151,10 @@ class CommandList(Context):
         self._check_owner(resource)
         before = checked_state(resource.desc, before)
         after = checked_state(resource.desc, after)
-        if self._debug and before != resource.state:
-            raise D3D12Error(
-                f"StateBefore is {named(before)}, the resource is in {named(resource.state)}"
-            )
-        resource.state = after
+        state = resource.state or resource.promoted
+        if self._debug and before != state:
+            raise D3D12Error(f"StateBefore is {named(before)}, the resource is in {named(state)}")
+        resource.state, resource.promoted = after, COMMON
 
     def resolve_subresource_region(
         self,
@@ -174,13 +201,17 @@ class CommandList(Context):
             mode,
             xbox=self._xbox,
         )
-        self._use(src, RESOLVE_SOURCE, "a resolve's source")
-        self._use(dst, RESOLVE_DEST, "a resolve's destination")
         if job.decode:
-            self._check_decodable(src, job.subresources)
+            check_cleared(src, job.subresources)
         else:
             check_defined(src)
-        self.execute()
+        self._use(
+            (src, RESOLVE_SOURCE, "a resolve's source"),
+            (dst, RESOLVE_DEST, "a resolve's destination"),
+        )
+        if job.decode and self._debug:
+            warn_of_late_decode(src, job.subresources)
+        self._flush()
         transcode(job)
         job.opaque.unread = False
         if not job.decode:
@@ -193,31 +224,50 @@ class CommandList(Context):
         for resource in (dst, src):
             self._check_owner(resource)
         check_copy(dst, src)
-        self._use(src, COPY_SOURCE, "a copy's source")
-        self._use(dst, COPY_DEST, "a copy's destination")
-        self.execute()
+        self._use_for_copy(dst, src)
+        self._flush()
         copy_whole(dst, src)
+
+    def copy_buffer_region(
+        self, dst: Resource, dst_offset: int, src: Resource, src_offset: int, num_bytes: int
+    ) -> None:
+        """Copy bytes between buffers, or inside one without overlap."""
+        for resource in (dst, src):
+            self._check_owner(resource)
+        to, start, count = check_buffer_region(dst, dst_offset, src, src_offset, num_bytes)
+        self._use_for_copy(dst, src)
+        self._flush()
+        copy_buffer_region(dst, to, src, start, count)
 
     def copy_texture_region(
         self,
-        dst: Resource,
-        dst_subresource: int,
+        dst: D3D12_TEXTURE_COPY_LOCATION,
         dst_x: int,
         dst_y: int,
         dst_z: int,
-        src: Resource,
-        src_subresource: int,
-        src_box: Box | None = None,
+        src: D3D12_TEXTURE_COPY_LOCATION,
+        src_box: D3D12_BOX | tuple[int, ...] | None = None,
     ) -> None:
-        """Copy texels between plain textures; feedback maps are refused.
+        """Copy texels between plain textures, or between one and a footprint in a buffer.
 
-        `src_box` is left, top, front, right, bottom, back.
+        Parameters
+        ----------
+        dst, src : D3D12_TEXTURE_COPY_LOCATION
+            Two subresources, whose dimensions may differ, or a subresource and a placed
+            footprint, as `Device.get_copyable_footprints` gives it. Formats must be of one
+            typeless family. Feedback maps are refused.
+        dst_x, dst_y, dst_z : int
+            Where the box goes.
+        src_box : D3D12_BOX or tuple or None
+            Left, top, front, right, bottom, back; None is the whole subresource or footprint.
         """
-        for resource in (dst, src):
-            self._check_owner(resource)
-        corner = (dst_x, dst_y, dst_z)
-        box = check_region(dst, dst_subresource, corner, src, src_subresource, src_box)
-        self._use(src, COPY_SOURCE, "a copy's source")
-        self._use(dst, COPY_DEST, "a copy's destination")
-        self.execute()
-        copy_region(dst, dst_subresource, corner, src, src_subresource, box)
+        for location in (dst, src):
+            check_structure(D3D12_TEXTURE_COPY_LOCATION, location)
+            self._check_owner(location.pResource)
+        job = checked_region(dst, (dst_x, dst_y, dst_z), src, src_box)
+        self._use_for_copy(dst.pResource, src.pResource)
+        self._flush()
+        copy_region(job)
+
+    def _use_for_copy(self, dst: Resource, src: Resource) -> None:
+        self._use((src, COPY_SOURCE, "a copy's source"), (dst, COPY_DEST, "a copy's destination"))

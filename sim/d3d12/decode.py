@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from minmip.sim.d3d12.heap import Resource
+from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import MIN_MIP, decoded_size, mip_size, texture_axes
 
 __all__ = ["NONE_SAMPLED", "decoded_mip", "decoded_texels", "encoded"]

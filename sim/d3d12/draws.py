@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from minmip.sim.d3d12.arguments import as_array
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.descriptor_words import S_WORDS, T_WORDS
 from minmip.sim.trace import FLAG_CLAMP, SAMPLE_B, SAMPLE_D, SAMPLE_L, Trace
@@ -119,7 +120,7 @@ def lane_floats(name: str, values, quads: int) -> np.ndarray:
 
 def lane_masks(name: str, values, quads: int) -> np.ndarray:
     """Check one mask of four lanes per quad, [Q] or one for all, and return uint8 [Q]."""
-    array = _array(values)
+    array = as_array(values)
     if array.dtype.kind not in "iu" or array.shape not in ((), (quads,)):
         raise D3D12Error(
             f"{name} must be an integer or integers of shape [{quads}], "
@@ -132,7 +133,7 @@ def lane_masks(name: str, values, quads: int) -> np.ndarray:
 
 def floats(name: str, values) -> np.ndarray:
     """Check that something is a number or an array of them, and return float32 of its shape."""
-    array = _array(values)
+    array = as_array(values)
     if array.dtype.kind not in "biuf":
         raise D3D12Error(f"{name} must be numbers, not {type(values).__name__}")
     with np.errstate(over="ignore"):  # beyond float32 is infinity, as on the GPU
@@ -141,19 +142,11 @@ def floats(name: str, values) -> np.ndarray:
 
 def whole_numbers(name: str, values, axes: int | None = None) -> np.ndarray:
     """Check whole numbers of any shape, or vectors [..., axes], and return int64."""
-    array = _array(values)
+    array = as_array(values)
     if array.dtype.kind not in "iu" or (axes and array.shape[-1:] != (axes,)):
         wanted = f"whole numbers [..., {axes}]" if axes else "whole numbers"
         raise D3D12Error(f"{name} must be {wanted}, not {array.dtype} {list(array.shape)}")
     return array.astype(np.int64)
-
-
-def _array(values) -> np.ndarray:
-    """Anything as an array; ragged lists, which numpy refuses, as one of objects."""
-    try:
-        return np.asarray(values)
-    except ValueError:
-        return np.empty(len(values), object)
 
 
 def _distinct(words: list[np.ndarray], width: int) -> tuple[np.ndarray, list[int]]:

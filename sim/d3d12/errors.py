@@ -1,6 +1,14 @@
 """The one exception and the one warning of the driver layer."""
 
-__all__ = ["D3D12Error", "D3D12Warning"]
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+__all__ = ["D3D12Error", "D3D12Warning", "warn"]
+
+PACKAGE = Path(__file__).parent
 
 
 class D3D12Error(ValueError):
@@ -9,3 +17,11 @@ class D3D12Error(ValueError):
 
 class D3D12Warning(UserWarning):
     """A call that is carried out, though probably not with the effect its author had in mind."""
+
+
+def warn(text: str) -> None:
+    """Issue a D3D12Warning at the line that called into the driver layer."""
+    depth, frame = 1, sys._getframe()
+    while frame is not None and Path(frame.f_code.co_filename).parent == PACKAGE:
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(text, D3D12Warning, stacklevel=depth)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from minmip.sim.d3d12.arguments import member, whole_number
 from minmip.sim.d3d12.decode import decoded_texels, encoded
 from minmip.sim.d3d12.enums import D3D12_RESOLVE_MODE, DXGI_FORMAT
 from minmip.sim.d3d12.errors import D3D12Error
-from minmip.sim.d3d12.heap import Resource
+from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import (
     MIN_MIP,
     decoded_size,
@@ -97,30 +98,28 @@ def checked_transcode(
     D3D12Error
         Naming the rule of spec 06 "Resolve" that is broken.
     """
-    if mode not in (DECODE, ENCODE):
-        raise D3D12Error(
-            f"ResolveMode must be DECODE_ or ENCODE_SAMPLER_FEEDBACK (5 or 4), not {mode!r}"
-        )
+    mode = member("ResolveMode", D3D12_RESOLVE_MODE, mode, DECODE, ENCODE)
     decode = mode == DECODE
     opaque, plain = (src, dst) if decode else (dst, src)
     if not opaque.is_opaque or plain.is_opaque:
         side, other = ("source", "destination") if decode else ("destination", "source")
         raise D3D12Error(
-            f"the {side} of {D3D12_RESOLVE_MODE(mode).name} must be an opaque feedback map and "
-            f"the {other} must not"
+            f"the {side} of {mode.name} must be an opaque feedback map and the {other} must not"
         )
     raw = _checked_format(plain, form, xbox)
     _check_plain(opaque, plain)
-    numbers = {"DstSubresource": dst_subresource, "SrcSubresource": src_subresource}
-    numbers |= {"DstX": corner[0], "DstY": corner[1]}
-    for name, number in numbers.items():
-        if not hasattr(number, "__index__") or not 0 <= number <= UINT_MAX:
-            raise D3D12Error(f"{name} must be a whole number in 0..UINT_MAX, not {number!r}")
+    dst_subresource = whole_number("DstSubresource", dst_subresource, 0, UINT_MAX)
+    src_subresource = whole_number("SrcSubresource", src_subresource, 0, UINT_MAX)
+    corner = (
+        whole_number("DstX", corner[0], 0, UINT_MAX),
+        whole_number("DstY", corner[1], 0, UINT_MAX),
+    )
     if rect is not None:
         check_structure(D3D12_RECT, rect)
     if opaque.desc.Format == MIN_MIP:
-        names = ("SrcSubresource", "DstSubresource") if decode else tuple(numbers)[:2]
-        layers = _min_mip_slices(opaque, names, numbers)
+        sides = {"DstSubresource": dst_subresource, "SrcSubresource": src_subresource}
+        names = ("SrcSubresource", "DstSubresource") if decode else tuple(sides)
+        layers = _min_mip_slices(opaque, names, sides)
         if rect is not None or any(corner):
             raise D3D12Error(
                 "a MinMip map is transcoded whole: pSrcRect must be None and DstX, DstY 0, not "
@@ -177,13 +176,12 @@ def _encode(job: Transcode, mip: int, layer: int, source, target) -> None:
 
 def _checked_format(plain: Resource, form: DXGI_FORMAT, xbox: bool) -> bool:
     """Whether bytes are taken raw; D3D12Error for a format that does not fit."""
-    if form not in (R8_UINT, R8_TYPELESS):
-        raise D3D12Error(f"Format of a resolve must be R8_UINT (or R8_TYPELESS), not {form!r}")
+    form = member("Format of a resolve", DXGI_FORMAT, form, R8_UINT, R8_TYPELESS)
     if form == R8_TYPELESS and not xbox:
         raise D3D12Error("R8_TYPELESS, the raw bytes of a feedback map, is an Xbox extension")
     if not is_buffer(plain.desc) and plain.desc.Format != form:
         raise D3D12Error(
-            f"the non-opaque side must be {DXGI_FORMAT(form).name}, the resolve's Format, not "
+            f"the non-opaque side must be {form.name}, the resolve's Format, not "
             f"{plain.desc.Format.name}"
         )
     return form == R8_TYPELESS

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil
 
+from minmip.sim.d3d12.arguments import shown
 from minmip.sim.d3d12.enums import (
     D3D12_RESOURCE_DIMENSION,
     D3D12_RESOURCE_FLAGS,
@@ -32,6 +33,7 @@ __all__ = [
     "region_log2",
     "stored_mips",
     "stored_size",
+    "subresource_count",
     "swizzle_number",
     "texture_axes",
     "texture_size",
@@ -45,6 +47,15 @@ PLAIN_FORMATS = frozenset({DXGI_FORMAT.DXGI_FORMAT_R8_UINT, DXGI_FORMAT.DXGI_FOR
 STORED_FORMATS = FEEDBACK_FORMATS | PLAIN_FORMATS
 """Formats whose textures occupy memory; of the others only the descriptor exists."""
 
+VIEW_FORMATS = frozenset(
+    {
+        DXGI_FORMAT.DXGI_FORMAT_R32_FLOAT_X8X24_TYPELESS,
+        DXGI_FORMAT.DXGI_FORMAT_X32_TYPELESS_G8X24_UINT,
+        DXGI_FORMAT.DXGI_FORMAT_R24_UNORM_X8_TYPELESS,
+        DXGI_FORMAT.DXGI_FORMAT_X24_TYPELESS_G8_UINT,
+    }
+)
+
 BUFFER = D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_BUFFER
 TEXTURE1D = D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_TEXTURE1D
 TEXTURE2D = D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_TEXTURE2D
@@ -52,6 +63,14 @@ TEXTURE3D = D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_TEXTURE3D
 LAYOUT_UNKNOWN = D3D12_TEXTURE_LAYOUT.D3D12_TEXTURE_LAYOUT_UNKNOWN
 LAYOUT_ROW_MAJOR = D3D12_TEXTURE_LAYOUT.D3D12_TEXTURE_LAYOUT_ROW_MAJOR
 UNORDERED_ACCESS = D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
+
+SHARED_EXPONENT = DXGI_FORMAT.DXGI_FORMAT_R9G9B9E5_SHAREDEXP
+WRITING_FLAGS = (
+    D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET,
+    D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_DEPTH_STENCIL,
+    UNORDERED_ACCESS,
+)
+"""What lets the pipeline write to a texture; one of R9G9B9E5 is read-only (spec 07 "Numbers")."""
 
 # What the descriptor words can say (spec 01, rule 18).
 LARGEST_SIDE = 16384
@@ -85,6 +104,12 @@ def is_stored(desc: D3D12_RESOURCE_DESC1) -> bool:
 def stored_mips(desc: D3D12_RESOURCE_DESC1) -> int:
     """Mip levels in memory: 1 for MinMip feedback, whatever the description says."""
     return 1 if desc.Format == MIN_MIP else desc.MipLevels
+
+
+def subresource_count(desc: D3D12_RESOURCE_DESC1) -> int:
+    """Subresources in memory of a checked description, of one plane."""
+    slices = 1 if desc.Dimension == TEXTURE3D else desc.DepthOrArraySize
+    return slices * stored_mips(desc)
 
 
 def swizzle_number(desc: D3D12_RESOURCE_DESC1) -> int:
@@ -165,10 +190,19 @@ def checked_description(desc: D3D12_RESOURCE_DESC1, *, xbox: bool) -> D3D12_RESO
         return desc
     if desc.Format == DXGI_FORMAT.DXGI_FORMAT_UNKNOWN:
         raise D3D12Error("a texture needs a Format, not DXGI_FORMAT_UNKNOWN")
+    if desc.Format in VIEW_FORMATS:
+        raise D3D12Error(f"{desc.Format.name} is a format of views, not of textures")
     if desc.Layout == LAYOUT_ROW_MAJOR:
         raise D3D12Error("D3D12_TEXTURE_LAYOUT_ROW_MAJOR is for buffers, not for textures")
     if desc.Layout != LAYOUT_UNKNOWN and not xbox:
         raise D3D12Error(f"layout {desc.Layout.name} needs the Xbox extensions")
+    if desc.Format == SHARED_EXPONENT:
+        for flag in WRITING_FLAGS:
+            if desc.Flags & flag:
+                raise D3D12Error(
+                    f"{SHARED_EXPONENT.name} is read-only for the pipeline: its textures cannot "
+                    f"have {flag.name}"
+                )
     _check_size(desc)
     chain = max(texture_size(desc)).bit_length()
     if desc.MipLevels > chain:
@@ -202,7 +236,9 @@ def _check_buffer(desc: D3D12_RESOURCE_DESC1) -> None:
     }
     for name, value in wanted.items():
         if getattr(desc, name) != value:
-            raise D3D12Error(f"{name} of a buffer must be {value!r}, not {getattr(desc, name)!r}")
+            raise D3D12Error(
+                f"{name} of a buffer must be {shown(value)}, not {shown(getattr(desc, name))}"
+            )
     if not 1 <= desc.Width <= LARGEST_BUFFER:
         raise D3D12Error(f"Width of a buffer must be in 1..{LARGEST_BUFFER}, not {desc.Width}")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from minmip.sim.d3d12.arguments import member
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES
 from minmip.sim.d3d12.errors import D3D12Error
-from minmip.sim.d3d12.heap import Resource
+from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import FEEDBACK_FORMATS
 from minmip.sim.d3d12.structures import D3D12_RESOURCE_DESC1
 
@@ -19,6 +20,7 @@ __all__ = [
     "check_use",
     "checked_state",
     "named",
+    "promote",
 ]
 
 COMMON = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_COMMON
@@ -30,14 +32,12 @@ RESOLVE_DEST = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_RESOLVE_DEST
 RESOLVE_SOURCE = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_RESOLVE_SOURCE
 
 WRITES = (UNORDERED_ACCESS, COPY_DEST, RESOLVE_DEST)
+ANY_WRITE = UNORDERED_ACCESS | COPY_DEST | RESOLVE_DEST
 
 
 def checked_state(desc: D3D12_RESOURCE_DESC1, state: D3D12_RESOURCE_STATES | int):
     """Return a state that such a resource may be in; D3D12Error for any other."""
-    try:
-        state = D3D12_RESOURCE_STATES(state)
-    except (ValueError, TypeError):
-        raise D3D12Error(f"wanted a D3D12_RESOURCE_STATES, not {state!r}") from None
+    state = member("a resource state", D3D12_RESOURCE_STATES, state)
     if any(state & write and state != write for write in WRITES):
         raise D3D12Error(f"a state that allows writing must stand alone, not {named(state)}")
     if desc.Format in FEEDBACK_FORMATS and state & SHADER_RESOURCE:
@@ -54,7 +54,10 @@ def named(state: D3D12_RESOURCE_STATES) -> str:
 
 
 def check_use(resource: Resource, wanted: D3D12_RESOURCE_STATES, what: str) -> None:
-    """Raise D3D12Error unless the state of a resource allows a use; COMMON is promoted.
+    """Raise D3D12Error unless the state of a resource allows a use.
+
+    From COMMON the first use promotes a resource to the state it needs, and reads to further
+    states of reading; until the next `execute` it is then in that state.
 
     Parameters
     ----------
@@ -65,7 +68,14 @@ def check_use(resource: Resource, wanted: D3D12_RESOURCE_STATES, what: str) -> N
     what : str
         The use, for the message.
     """
-    if resource.state and not resource.state & wanted:
-        raise D3D12Error(
-            f"{what} needs {named(wanted)}, the resource is in {named(resource.state)}"
-        )
+    state = resource.state or resource.promoted
+    if not state or state & wanted or (not resource.state and not (state | wanted) & ANY_WRITE):
+        return
+    how = "" if resource.state else ", to which an earlier use promoted it from COMMON"
+    raise D3D12Error(f"{what} needs {named(wanted)}, the resource is in {named(state)}{how}")
+
+
+def promote(resource: Resource, wanted: D3D12_RESOURCE_STATES) -> None:
+    """Carry out the promotion of a checked use of a resource in COMMON."""
+    if not resource.state:
+        resource.promoted |= wanted

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from operator import index
 
+from minmip.sim.d3d12.arguments import shown
 from minmip.sim.d3d12.enums import (
     D3D12_COMPARISON_FUNC,
     D3D12_FILTER,
@@ -37,6 +38,7 @@ __all__ = [
     "D3D12_SHADER_RESOURCE_VIEW_DESC",
     "D3D12_UNORDERED_ACCESS_VIEW_DESC",
     "DXGI_SAMPLE_DESC",
+    "Structure",
     "check_structure",
 ]
 
@@ -46,8 +48,8 @@ ALL = 0xFFFFFFFF
 FLOAT32_MAX = 3.4028234663852886e38
 
 
-class _Structure:
-    """Converts every field to its declared type, or refuses it by name."""
+class Structure:
+    """A structure of C: converts every field to its declared type, or refuses it by name."""
 
     def __post_init__(self):
         for f in fields(self):  # pyright: ignore[reportArgumentType]
@@ -57,7 +59,7 @@ class _Structure:
             except (TypeError, ValueError):
                 kind = getattr(f.type, "__name__", f.type)
                 raise D3D12Error(
-                    f"{type(self).__name__}.{f.name}: wanted {kind}, not {value!r}"
+                    f"{type(self).__name__}.{f.name}: wanted {kind}, not {shown(value)}"
                 ) from None
 
 
@@ -82,11 +84,11 @@ def _converted(kind, value):
         return value
     if isinstance(value, Enum):  # a member of some other enumeration
         raise TypeError
-    return kind(*value) if issubclass(kind, _Structure) else kind(index(value))
+    return kind(*value) if issubclass(kind, Structure) else kind(index(value))
 
 
 @dataclass(frozen=True)
-class D3D12_MIP_REGION(_Structure):
+class D3D12_MIP_REGION(Structure):
     """Texels of the paired texture's mip 0 that one feedback texel stands for."""
 
     Width: int = 0
@@ -95,7 +97,7 @@ class D3D12_MIP_REGION(_Structure):
 
 
 @dataclass(frozen=True)
-class D3D12_RECT(_Structure):
+class D3D12_RECT(Structure):
     """Texels from left, top up to and without right, bottom."""
 
     left: int = 0
@@ -105,7 +107,7 @@ class D3D12_RECT(_Structure):
 
 
 @dataclass(frozen=True)
-class D3D12_HEAP_DESC(_Structure):
+class D3D12_HEAP_DESC(Structure):
     """Memory that resources are placed in. `Alignment` 0 stands for 64 KB."""
 
     SizeInBytes: int = 0
@@ -113,7 +115,7 @@ class D3D12_HEAP_DESC(_Structure):
 
 
 @dataclass(frozen=True)
-class D3D12_RESOURCE_ALLOCATION_INFO(_Structure):
+class D3D12_RESOURCE_ALLOCATION_INFO(Structure):
     """What a heap needs for all resources of a query."""
 
     SizeInBytes: int = 0
@@ -121,7 +123,7 @@ class D3D12_RESOURCE_ALLOCATION_INFO(_Structure):
 
 
 @dataclass(frozen=True)
-class D3D12_RESOURCE_ALLOCATION_INFO1(_Structure):
+class D3D12_RESOURCE_ALLOCATION_INFO1(Structure):
     """What one resource of a query needs; `Offset` is its place among the others."""
 
     Offset: int = 0
@@ -130,7 +132,7 @@ class D3D12_RESOURCE_ALLOCATION_INFO1(_Structure):
 
 
 @dataclass(frozen=True)
-class DXGI_SAMPLE_DESC(_Structure):
+class DXGI_SAMPLE_DESC(Structure):
     """Samples of a texel."""
 
     Count: int = 1
@@ -138,7 +140,7 @@ class DXGI_SAMPLE_DESC(_Structure):
 
 
 @dataclass(frozen=True)
-class D3D12_RESOURCE_DESC1(_Structure):
+class D3D12_RESOURCE_DESC1(Structure):
     """A texture, a feedback map, a MinMip map or a buffer.
 
     For a feedback map the sizes and `MipLevels` are those of the paired texture.
@@ -161,7 +163,7 @@ class D3D12_RESOURCE_DESC1(_Structure):
 
 
 @dataclass(frozen=True)
-class D3D12_SHADER_RESOURCE_VIEW_DESC(_Structure):
+class D3D12_SHADER_RESOURCE_VIEW_DESC(Structure):
     """Part of a texture, as a shader sees it.
 
     `Shader4ComponentMapping` is C's default 0x1688 (red, green, blue, alpha). Fields that the
@@ -176,20 +178,31 @@ class D3D12_SHADER_RESOURCE_VIEW_DESC(_Structure):
     FirstArraySlice: int = 0
     ArraySize: int = ALL
     ResourceMinLODClamp: float = 0.0
+    PlaneSlice: int = 0
+    First2DArrayFace: int = 0
+    NumCubes: int = ALL
 
 
 @dataclass(frozen=True)
-class D3D12_UNORDERED_ACCESS_VIEW_DESC(_Structure):
-    """Slices of a feedback map. `Format` names the kind of a plain R8_UINT map (Xbox)."""
+class D3D12_UNORDERED_ACCESS_VIEW_DESC(Structure):
+    """Slices of a feedback map. `Format` names the kind of a plain R8_UINT map (Xbox).
+
+    A feedback view is of all mips and the whole depth of its map, so the last four fields keep
+    their defaults.
+    """
 
     Format: DXGI_FORMAT = DXGI_FORMAT.DXGI_FORMAT_UNKNOWN
     ViewDimension: D3D12_UAV_DIMENSION = D3D12_UAV_DIMENSION.D3D12_UAV_DIMENSION_UNKNOWN
     FirstArraySlice: int = 0
     ArraySize: int = ALL
+    MipSlice: int = 0
+    PlaneSlice: int = 0
+    FirstWSlice: int = 0
+    WSize: int = ALL
 
 
 @dataclass(frozen=True)
-class D3D12_SAMPLER_DESC(_Structure):
+class D3D12_SAMPLER_DESC(Structure):
     """A sampler. `MaxAnisotropy`, `ComparisonFunc` and `BorderColor` count where they are used."""
 
     Filter: D3D12_FILTER = D3D12_FILTER.D3D12_FILTER_MIN_MAG_MIP_LINEAR

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from minmip.sim.d3d12.arguments import member, shown
 from minmip.sim.d3d12.enums import D3D12_SAMPLER_FEEDBACK_TIER, D3D12_TEXTURE_ADDRESS_MODE
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.resources import TEXTURE3D
 from minmip.sim.d3d12.samplers import Sampler
-from minmip.sim.d3d12.views import View, view_field
+from minmip.sim.d3d12.view import View, view_field
 
 __all__ = ["TIER_0_9", "TIER_1_0", "check_tier_0_9_sampler", "check_tier_0_9_view", "checked_tier"]
 
@@ -20,9 +21,7 @@ ADDRESS_MODES = (
 
 def checked_tier(tier: D3D12_SAMPLER_FEEDBACK_TIER | int) -> D3D12_SAMPLER_FEEDBACK_TIER:
     """Return the tier of a device; D3D12Error for any but TIER_0_9 and TIER_1_0."""
-    if tier not in (TIER_0_9, TIER_1_0):
-        raise D3D12Error(f"tier must be D3D12_SAMPLER_FEEDBACK_TIER_0_9 or _1_0, not {tier!r}")
-    return D3D12_SAMPLER_FEEDBACK_TIER(tier)
+    return member("tier", D3D12_SAMPLER_FEEDBACK_TIER, tier, TIER_0_9, TIER_1_0)
 
 
 def check_tier_0_9_sampler(sampler: Sampler, axes: int) -> None:
@@ -30,7 +29,9 @@ def check_tier_0_9_sampler(sampler: Sampler, axes: int) -> None:
     desc = sampler.desc
     for mode in (desc.AddressU, desc.AddressV, desc.AddressW)[:axes]:
         if mode not in ADDRESS_MODES:
-            raise D3D12Error(f"TIER_0_9 takes the address modes WRAP and CLAMP only, not {mode!r}")
+            raise D3D12Error(
+                f"TIER_0_9 takes the address modes WRAP and CLAMP only, not {shown(mode)}"
+            )
 
 
 def check_tier_0_9_view(view: View) -> None:

@@ -9,6 +9,7 @@ from minmip.sim.frontend.gradients import coarse_gradients, fine_gradients
 from minmip.sim.frontend.quads import Quads, check_frame, render_quads
 from minmip.sim.frontend.raster_state import RasterCounters, RasterState
 from minmip.sim.frontend.scene import Primitive, Scene, Texture
+from minmip.sim.frontend.viewport import Viewport
 
 __all__ = [
     "Camera",
@@ -20,6 +21,7 @@ __all__ = [
     "Scene",
     "SceneError",
     "Texture",
+    "Viewport",
     "builtin_scene",
     "check_frame",
     "coarse_gradients",

@@ -36,9 +36,11 @@ def flush(values: np.ndarray) -> np.ndarray:
     values = np.asarray(values)
     if values.dtype != np.float32:
         raise ValueError(f"operands must be float32, not {values.dtype}")
+    values = values.copy()
     zero = np.copysign(np.float32(0), values)
-    values = np.where(np.abs(values) < SMALLEST_NORMAL, zero, values)
-    return np.where(np.isnan(values), NAN, values)
+    np.copyto(values, zero, where=np.abs(values) < SMALLEST_NORMAL)
+    np.copyto(values, NAN, where=np.isnan(values))
+    return values
 
 
 def add(a: np.ndarray, b: np.ndarray) -> np.ndarray:

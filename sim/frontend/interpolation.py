@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from minmip.sim.frontend.triangle_setup import SUBPIXEL, Triangles
+from minmip.sim.frontend.float_rules import flush
+from minmip.sim.frontend.triangle_setup import Triangles
+from minmip.sim.frontend.viewport import SUBPIXEL
 
 __all__ = ["depth_at", "depth_slopes", "interpolate_uv", "nearest_in_tiles"]
 
@@ -11,7 +13,7 @@ SLACK = 2.0**-45
 
 
 def depth_at(edges: np.ndarray, triangles: Triangles, triangle: np.ndarray) -> np.ndarray:
-    """Depth z / w at places of triangles, not yet biased or limited, float64 [Q, ...].
+    """Depth at places of triangles, not yet biased or limited, float64 [Q, ...].
 
     Parameters
     ----------
@@ -26,7 +28,7 @@ def depth_at(edges: np.ndarray, triangles: Triangles, triangle: np.ndarray) -> n
 
 
 def depth_slopes(triangles: Triangles) -> tuple[np.ndarray, np.ndarray]:
-    """Change of z / w from a pixel to the next, along x and along y, float64 [P] each."""
+    """Change of depth from a pixel to the next, along x and along y, float64 [P] each."""
     per_pixel = SUBPIXEL / triangles.area
     return (
         (triangles.a * triangles.depth).sum(axis=0) * per_pixel,
@@ -37,7 +39,7 @@ def depth_slopes(triangles: Triangles) -> tuple[np.ndarray, np.ndarray]:
 def nearest_in_tiles(
     triangles: Triangles, triangle: np.ndarray, column: np.ndarray, row: np.ndarray, size: int
 ) -> np.ndarray:
-    """Bound of z / w from below, over what a triangle covers of a tile, float64 [n].
+    """Bound of the depth from below, over what a triangle covers of a tile, float64 [n].
 
     Parameters
     ----------
@@ -64,7 +66,7 @@ def interpolate_uv(
     constant: np.ndarray,
     linear: np.ndarray,
 ) -> np.ndarray:
-    """Texture coordinates at one place of each lane, float32 [Q, 4, 2].
+    """Texture coordinates at one place of each lane, float32 [Q, 4, 2], denormals flushed.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ def interpolate_uv(
         scale[linear] = triangles.area[triangle[linear], None]
         found = np.stack([_weighted(over_w, uv[:, axis]) / scale for axis in range(2)], axis=-1)
         found[constant] = uv[0].T[constant, None]
-        return found.astype(np.float32)
+        return flush(found.astype(np.float32))
 
 
 def _weighted(weights: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from minmip.sim.frontend.clip import clip_triangles
 from minmip.sim.frontend.depth import TILE, DepthBuffer
 from minmip.sim.frontend.depth_bias import depth_bias
 from minmip.sim.frontend.errors import SceneError
+from minmip.sim.frontend.float_rules import flush
 from minmip.sim.frontend.interpolation import (
     depth_at,
     depth_slopes,
@@ -18,7 +19,7 @@ from minmip.sim.frontend.interpolation import (
 from minmip.sim.frontend.raster import LANE_X, LANE_Y, Coverage, at_samples, rasterise
 from minmip.sim.frontend.raster_state import PLAIN, RasterCounters, RasterState
 from minmip.sim.frontend.scene import NO_TEXTURE, Scene
-from minmip.sim.frontend.triangle_setup import GUARD, Triangles, set_up_triangles
+from minmip.sim.frontend.triangle_setup import Triangles, set_up_triangles
 
 __all__ = ["MAX_FRAME_PIXELS", "MAX_FRAME_SIZE", "Quads", "check_frame", "render_quads"]
 
@@ -45,8 +46,8 @@ class Quads:
         `Primitive`), helper lanes too. Beyond the horizon of a triangle, where there is no right
         answer, a helper lane may hold anything.
     live_mask : ndarray
-        uint8 [Q], bit i: lane i has a sample that is covered and passed the depth test. The others
-        are helpers.
+        uint8 [Q], bit i: the shader runs for lane i, since it has a sample that is covered and,
+        with early z, passed the depth test. The others are helpers.
     depth : ndarray
         float32 [Q, 4], 0 near to 1 far, at the pixel centres.
     texture : ndarray
@@ -58,7 +59,8 @@ class Quads:
     front : ndarray
         bool [Q], the front face is seen.
     samples : ndarray
-        uint8 [Q, 4], bit s: sample s of the lane's pixel is covered and passed the depth test.
+        uint8 [Q, 4], bit s: sample s of the lane's pixel is covered and passed the depth test,
+        early or late: it is seen until something nearer comes.
     """
 
     x: np.ndarray
@@ -76,8 +78,10 @@ class Quads:
         return len(self.x)
 
 
-def check_frame(width: int, height: int, frame: int = 0, frames: int = 1) -> None:
-    """Raise SceneError if a frame cannot be drawn in this size or has this number."""
+def check_frame(
+    width: int, height: int, frame: int = 0, frames: int = 1, state: RasterState = PLAIN
+) -> None:
+    """Raise SceneError if a frame cannot be drawn in this size and state or has this number."""
     for what, size in (("width", width), ("height", height)):
         if not 1 <= size <= MAX_FRAME_SIZE:
             raise SceneError(
@@ -87,6 +91,11 @@ def check_frame(width: int, height: int, frame: int = 0, frames: int = 1) -> Non
         raise SceneError(
             f"a frame may have at most {MAX_FRAME_PIXELS} pixels, "
             f"not {width} x {height} = {width * height}"
+        )
+    if width * height * state.samples * state.slices > MAX_FRAME_PIXELS:
+        raise SceneError(
+            f"a frame may have at most {MAX_FRAME_PIXELS} samples, not {width} x {height} pixels "
+            f"x {state.samples} samples x {state.slices} slices"
         )
     if frames < 1:
         raise SceneError(f"the number of frames must be at least 1, not {frames}")
@@ -129,16 +138,13 @@ def render_quads(
     SceneError
         If the frame or the scene is not legal; the text says what was wanted and what came.
     """
-    check_frame(width, height, frame, frames)
-    if width * height * state.samples * state.slices > MAX_FRAME_PIXELS:
-        raise SceneError(
-            f"a frame may have at most {MAX_FRAME_PIXELS} samples, not {width} x {height} pixels "
-            f"x {state.samples} samples x {state.slices} slices"
-        )
+    check_frame(width, height, frame, frames, state)
     primitives = [p for p in scene.frame(frame, frames) if len(p.triangles)]
     target = _Target(state, triangle_states(primitives, state.slices), width, height, counters)
     parts = [_no_quads()]
-    to_clip = scene.camera.matrix(width / height, frame)
+    if not (target.viewport.width and target.viewport.height):
+        return parts[0]
+    to_clip = scene.camera.matrix(target.viewport.aspect, frame)
     for corners, source, planes in assemble(primitives, target.states, to_clip):
         parts.extend(target.draw(corners, source, planes))
     return Quads(
@@ -158,18 +164,17 @@ class _Target:
         counters: RasterCounters | None,
     ):
         self.state, self.states = state, states
-        self.width, self.height = width, height
+        self.viewport, self.window = state.view(width, height), state.window(width, height)
         self.counters = counters or RasterCounters()
         self.buffer = DepthBuffer(width, height, state.samples, state.slices)
 
     def draw(self, corners: np.ndarray, source: np.ndarray, planes: int) -> list[Quads]:
         """Quads of triangles in clip space, see `assemble`."""
-        guard_x, guard_y = 2 * GUARD / self.width - 1, 2 * GUARD / self.height - 1
-        pieces, piece_of = clip_triangles(corners, guard_x, guard_y, planes)
+        pieces, piece_of = clip_triangles(corners, *self.viewport.guard, planes)
         source = source[piece_of]
         margin = int(np.abs(self.state.pattern).max())
         triangles = set_up_triangles(
-            pieces, source, self.states.double_sided[source], self.width, self.height, margin
+            pieces, source, self._faces(source), self.viewport, self.window, margin
         )
         bias = depth_bias(
             triangles.depth, *depth_slopes(triangles), self.states.bias[:, triangles.source]
@@ -181,30 +186,37 @@ class _Target:
                 return np.ones(len(triangle), bool)
             nearest = nearest_in_tiles(triangles, triangle, column, row, TILE) + bias[triangle]
             slice_ = self.states.slice[triangles.source[triangle]]
-            hidden = self.buffer.hides(column, row, slice_, np.clip(nearest, 0, 1))
+            nearest = np.clip(nearest, self.viewport.near, self.viewport.far)
+            hidden = self.buffer.hides(column, row, slice_, nearest)
             self.counters.hidden_tiles += int(hidden.sum())
             return ~hidden
 
-        window = self.state.window(self.width, self.height)
         return [
             self._shade(coverage, triangles, bias)
-            for coverage in rasterise(triangles, window, self.state.pattern, shown)
+            for coverage in rasterise(triangles, self.window, self.state.pattern, shown)
         ]
+
+    def _faces(self, source: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Whether triangles are drawn if the front is seen and if the back is, bool [N] each."""
+        cull = self.state.cull
+        backs = self.states.double_sided[source]
+        if cull != "material":
+            backs = np.full(len(source), cull != "back")
+        return np.full(len(source), cull != "front"), backs
 
     def _shade(self, coverage: Coverage, triangles: Triangles, bias: np.ndarray) -> Quads:
         """Depth test and texture coordinates of quads; those with no live lane are dropped."""
         triangle = coverage.triangle
         source = triangles.source[triangle]
         edges = at_samples(coverage.edges, triangles, triangle, self.state.pattern)
-        passed = coverage.covered
-        if self.state.early_z:
-            depth = depth_at(edges.astype(np.float64), triangles, triangle)
-            passed = self._test(coverage, source, _limited(depth, bias[triangle]))
+        depth = depth_at(edges.astype(np.float64), triangles, triangle)
+        passed = self._test(coverage, source, self._limited(depth, bias[triangle]))
+        shaded = passed if self.state.early_z else coverage.covered
         self.counters.samples += int(coverage.covered.sum())
         self.counters.passed_samples += int(passed.sum())
 
-        kept = np.flatnonzero(passed.any(axis=(1, 2)) & (self.states.texture[source] != NO_TEXTURE))
-        triangle, source, passed = triangle[kept], source[kept], passed[kept]
+        kept = np.flatnonzero(shaded.any(axis=(1, 2)) & (self.states.texture[source] != NO_TEXTURE))
+        triangle, source = triangle[kept], source[kept]
         centre = place = coverage.edges[:, kept]
         depth = depth_at(centre.astype(np.float64), triangles, triangle)
         if self.state.samples > 1:
@@ -222,14 +234,19 @@ class _Target:
             x=coverage.x[kept].astype(np.int32),
             y=coverage.y[kept].astype(np.int32),
             uv=uv,
-            live_mask=np.packbits(passed.any(axis=2), axis=1, bitorder="little")[:, 0],
-            depth=_limited(depth, bias[triangle]),
+            live_mask=np.packbits(shaded[kept].any(axis=2), axis=1, bitorder="little")[:, 0],
+            depth=self._limited(depth, bias[triangle]),
             texture=self.states.texture[source],
             triangle=source.astype(np.int32),
             slice=self.states.slice[source],
             front=triangles.front[triangle],
-            samples=np.packbits(passed, axis=2, bitorder="little")[..., 0],
+            samples=np.packbits(passed[kept], axis=2, bitorder="little")[..., 0],
         )
+
+    def _limited(self, depth: np.ndarray, bias: np.ndarray) -> np.ndarray:
+        """Depth as the buffer holds it: float64 [Q, ...] and bias [Q] to float32."""
+        depth = depth + bias.reshape(-1, *[1] * (depth.ndim - 1))
+        return flush(np.clip(depth, self.viewport.near, self.viewport.far).astype(np.float32))
 
     def _test(self, coverage: Coverage, source: np.ndarray, depth: np.ndarray) -> np.ndarray:
         """Covered samples that pass the depth test, bool [Q, 4, S]; depth is float32 of it."""
@@ -242,12 +259,6 @@ class _Target:
         if self.state.hierarchical_z:
             self.buffer.update_tiles(x[won], y[won], slice_[won])
         return passed
-
-
-def _limited(depth: np.ndarray, bias: np.ndarray) -> np.ndarray:
-    """Depth as the buffer holds it: float64 [Q, ...] and bias [Q] to float32."""
-    depth = depth + bias.reshape(-1, *[1] * (depth.ndim - 1))
-    return np.clip(depth, 0, 1).astype(np.float32)
 
 
 def _centroids(

@@ -6,12 +6,13 @@ pixel tiles row by row, inside a tile quads in Z order. Lanes of a quad: 0 top l
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from minmip.sim.frontend.raster_state import PATTERNS, Window
-from minmip.sim.frontend.triangle_setup import SUBPIXEL, Triangles
+from minmip.sim.frontend.triangle_setup import Triangles
+from minmip.sim.frontend.viewport import SUBPIXEL
 
 __all__ = ["LANE_X", "LANE_Y", "Coverage", "at_samples", "rasterise"]
 
@@ -38,7 +39,7 @@ class Coverage:
     x, y : ndarray
         int64 [Q], pixel of lane 0, both even.
     covered : ndarray
-        bool [Q, 4, S]: the lane's pixel is in the window, its sample in the triangle.
+        bool [Q, 4, S]: the sample is in the triangle and in the window.
     edges : ndarray
         int64 [3, Q, 4]: edge functions at the centre of each lane's pixel.
     """
@@ -61,22 +62,18 @@ def rasterise(
     Parameters
     ----------
     triangles : Triangles
-        From `set_up_triangles`.
+        From `set_up_triangles`, for the same window.
     window : Window
-        Left, top, right, bottom; pixels beyond it are never covered.
+        Samples beyond it are never covered.
     pattern : ndarray
         int64 [S, 2], the samples of a pixel, see `PATTERNS`.
     shown : callable, optional
         Given triangle, column and row, int64 [n], of tiles that may be covered: bool [n], False
         where the triangle need not be looked at.
     """
-    left, top, right, bottom = window
-    first = np.maximum(triangles.first, [[left], [top]])
-    last = np.minimum(triangles.last, [[right - 1], [bottom - 1]])
-    triangles = replace(triangles, first=first, last=last)
     margin = int(np.abs(pattern).max())
-    first_tile = first >> 3
-    tiles = ((last >> 3) - first_tile + 1) * (first <= last).all(axis=0)
+    first_tile = triangles.first >> 3
+    tiles = (triangles.last >> 3) - first_tile + 1
     ends = np.cumsum(tiles[0] * tiles[1])
     total = int(ends[-1]) if ends.size else 0
     step = max(1, TILES_AT_ONCE // len(pattern))
@@ -108,7 +105,6 @@ def at_samples(
 
 def _cover_tiles(triangles, triangle, column, row, window, pattern) -> Coverage:
     """Coverage of pairs of triangle and tile, in order."""
-    left, top, right, bottom = window
     x = (column[:, None] * 8 + TILE_QUAD_X * 2).ravel()
     y = (row[:, None] * 8 + TILE_QUAD_Y * 2).ravel()
     triangle = np.repeat(triangle, QUADS_PER_TILE)
@@ -123,8 +119,6 @@ def _cover_tiles(triangles, triangle, column, row, window, pattern) -> Coverage:
     touched = _may_cover(triangles, triangle, x, y, 2, int(np.abs(pattern).max()))
     x, y, triangle = x[touched], y[touched], triangle[touched]
 
-    lane_x, lane_y = x[:, None] + LANE_X, y[:, None] + LANE_Y
-    in_window = (lane_x >= left) & (lane_x < right) & (lane_y >= top) & (lane_y < bottom)
     edges = np.empty((3, len(x), 4), np.int64)
     for edge in range(3):
         a, b = triangles.a[edge, triangle], triangles.b[edge, triangle]
@@ -132,11 +126,20 @@ def _cover_tiles(triangles, triangle, column, row, window, pattern) -> Coverage:
         edges[edge] = corner[:, None] + SUBPIXEL * (a[:, None] * LANE_X + b[:, None] * LANE_Y)
     inside = at_samples(edges, triangles, triangle, pattern)
     inside = (inside >= triangles.threshold[:, triangle, None, None]).all(axis=0)
-    covered = inside & in_window[..., None]
+    left, top, right, bottom = window
+    across = _between(x, pattern[:, 0], left, right)[:, LANE_X]
+    covered = inside & across & _between(y, pattern[:, 1], top, bottom)[:, LANE_Y]
     kept = covered.any(axis=(1, 2))
     return Coverage(
         triangle=triangle[kept], x=x[kept], y=y[kept], covered=covered[kept], edges=edges[:, kept]
     )
+
+
+def _between(pixel: np.ndarray, places: np.ndarray, low: int, high: int) -> np.ndarray:
+    """Samples of pixels [n] and their neighbours that lie in low..high - 1, bool [n, 2, S]."""
+    centre = (pixel[:, None] + (0, 1)) * SUBPIXEL + SUBPIXEL // 2
+    sample = centre[..., None] + places
+    return (sample >= low) & (sample < high)
 
 
 def _edge_at_centre(triangles, edge, triangle, x, y) -> np.ndarray:

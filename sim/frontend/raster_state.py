@@ -6,8 +6,9 @@ from numbers import Integral
 import numpy as np
 
 from minmip.sim.frontend.errors import SceneError
+from minmip.sim.frontend.viewport import SUBPIXEL, Viewport
 
-__all__ = ["PATTERNS", "PLAIN", "RasterCounters", "RasterState", "Window"]
+__all__ = ["CULL_MODES", "PATTERNS", "PLAIN", "RasterCounters", "RasterState", "Window"]
 
 PATTERNS = {
     1: np.array([[0, 0]]),
@@ -19,7 +20,10 @@ PATTERNS = {
 1/256 pixel, y down, int64 [S, 2]."""
 
 Window = tuple[int, int, int, int]
-"""Left, top, right, bottom in pixels; right and bottom are the first outside."""
+"""Left, top, right, bottom in 1/256 pixel; right and bottom are the first outside."""
+
+CULL_MODES = ("material", "none", "front", "back")
+"""Which faces are not drawn; by "material" back faces of primitives that are not double-sided."""
 
 MAX_SLICES = 2048
 """Most slices of a frame: what an array of Direct3D may have."""
@@ -31,28 +35,36 @@ class RasterState:
 
     Parameters
     ----------
+    viewport : Viewport, optional
+        Where the view goes; none is the whole frame and all of the depth.
     scissor : tuple of int, optional
         Left, top, right, bottom in pixels: only pixels from left to right - 1 and top to
         bottom - 1 are drawn. What lies beyond the frame is cut; none draws the whole frame.
+    cull : str
+        One of `CULL_MODES`.
     samples : int
         Samples of a pixel: 1, 2, 4 or 8, in Direct3D's standard patterns.
     slices : int
         Slices of the target, each with a depth of its own; `Primitive.slice` chooses one.
     early_z : bool
         The depth test comes before the shader: hidden pixels sample nothing. Otherwise it comes
-        after, and every covered pixel samples.
+        after: every covered pixel samples, and is then hidden or not.
     hierarchical_z : bool
         Drop 8x8 tiles that lie wholly behind what is there, before their pixels are looked at.
         The picture is the same; it only saves work. Needs `early_z`.
     """
 
-    scissor: Window | None = None
+    viewport: Viewport | None = None
+    scissor: tuple[int, int, int, int] | None = None
+    cull: str = "material"
     samples: int = 1
     slices: int = 1
     early_z: bool = True
     hierarchical_z: bool = False
 
     def __post_init__(self):
+        if self.cull not in CULL_MODES:
+            raise SceneError(f"cull must be one of {', '.join(CULL_MODES)}, not {self.cull!r}")
         if self.samples not in PATTERNS:
             raise SceneError(f"samples must be 1, 2, 4 or 8, not {self.samples}")
         if not isinstance(self.slices, Integral) or not 1 <= self.slices <= MAX_SLICES:
@@ -74,16 +86,22 @@ class RasterState:
         """Places of the samples, see `PATTERNS`."""
         return PATTERNS[self.samples]
 
+    def view(self, width: int, height: int) -> Viewport:
+        """The viewport in a frame of this size."""
+        return self.viewport or Viewport(width=width, height=height)
+
     def window(self, width: int, height: int) -> Window:
-        """Pixels that may be drawn in a frame of this size."""
-        if self.scissor is None:
-            return 0, 0, width, height
-        left, top, right, bottom = self.scissor
-        return left, top, min(right, width), min(bottom, height)
+        """Where samples are drawn in a frame of this size: inside viewport, scissor and frame."""
+        boxes = [(0, 0, width * SUBPIXEL, height * SUBPIXEL), self.view(width, height).bounds]
+        if self.scissor is not None:
+            left, top, right, bottom = (SUBPIXEL * edge for edge in self.scissor)
+            boxes.append((left, top, right, bottom))
+        left, top, right, bottom = zip(*boxes, strict=True)
+        return max(left), max(top), min(right), min(bottom)
 
 
 PLAIN = RasterState()
-"""One sample, one slice, early z, no scissor."""
+"""One sample, one slice, early z, the whole frame."""
 
 
 @dataclass(kw_only=True)

@@ -4,13 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["GUARD", "SUBPIXEL", "Triangles", "set_up_triangles"]
+from minmip.sim.frontend.raster_state import Window
+from minmip.sim.frontend.viewport import SUBPIXEL, Viewport
 
-SUBPIXEL = 256
-"""Steps a pixel is divided into: 8 bits of sub-pixel precision."""
-
-GUARD = 32768
-"""Reach of the guard band in pixels. With it edge functions stay below 2**50."""
+__all__ = ["Triangles", "set_up_triangles"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +28,7 @@ class Triangles:
     first, last : ndarray
         int64 [2, P], box of the pixels whose samples may be covered: x, then y.
     depth : ndarray
-        float64 [3, P], z / w of the vertices.
+        float64 [3, P], depth of the vertices: z / w brought into the viewport's range.
     inverse_w : ndarray
         float64 [3, P], 1 / w.
     uv : ndarray
@@ -59,9 +56,9 @@ class Triangles:
 def set_up_triangles(
     vertices: np.ndarray,
     source: np.ndarray,
-    double_sided: np.ndarray,
-    width: int,
-    height: int,
+    faces: tuple[np.ndarray, np.ndarray],
+    viewport: Viewport,
+    window: Window,
     margin: int = 0,
 ) -> Triangles:
     """Bring clipped triangles into the frame; drop those that face away or cover no sample.
@@ -73,25 +70,35 @@ def set_up_triangles(
         else there may be.
     source : ndarray
         int64 [N], carried along.
-    double_sided : ndarray
-        bool [N]: keep the triangle whichever way it faces. A front face is counter-clockwise.
-    width, height : int
-        The frame in pixels. Pixel centres are at half pixels, y goes down.
+    faces : (ndarray, ndarray)
+        bool [N] each: whether the triangle is drawn when its front is seen, and when its back is.
+        A front face is counter-clockwise.
+    viewport : Viewport
+        Where the view goes. Pixel centres are at half pixels, y goes down.
+    window : Window
+        Where samples are drawn.
     margin : int
         How far samples lie from the pixel's centre along x or y at most, in 1/256 pixel.
     """
     x, y, z, w = np.moveaxis(vertices[..., :4], (0, 1), (2, 1))
     inverse_w = 1 / w
-    x = np.rint((x * inverse_w * 0.5 + 0.5) * (width * SUBPIXEL)).astype(np.int64)
-    y = np.rint((0.5 - y * inverse_w * 0.5) * (height * SUBPIXEL)).astype(np.int64)
+    across, down = viewport.width * SUBPIXEL, viewport.height * SUBPIXEL
+    x = (x * inverse_w * 0.5 + 0.5) * across + viewport.left * SUBPIXEL
+    y = (0.5 - y * inverse_w * 0.5) * down + viewport.top * SUBPIXEL
+    x, y = np.rint(x).astype(np.int64), np.rint(y).astype(np.int64)
 
     # y points down, so counter-clockwise triangles have a negative area here.
     area = (x[1] - x[0]) * (y[2] - y[0]) - (y[1] - y[0]) * (x[2] - x[0])
     low_x, low_y = x.min(axis=0) - margin, y.min(axis=0) - margin
     high_x, high_y = x.max(axis=0) + margin, y.max(axis=0) + margin
-    first = np.stack([_centre_from(low_x), _centre_from(low_y)])
-    last = np.stack([_centre_to(high_x, width), _centre_to(high_y, height)])
-    kept = np.flatnonzero(((area < 0) | (double_sided & (area > 0))) & (first <= last).all(axis=0))
+    left, top, right, bottom = window
+    # A pixel at the edge of the window may have samples on either side of it.
+    first = np.stack([_centre_from(low_x, left // SUBPIXEL), _centre_from(low_y, top // SUBPIXEL)])
+    last_x, last_y = (right - 1) // SUBPIXEL, (bottom - 1) // SUBPIXEL
+    last = np.stack([_centre_to(high_x, last_x), _centre_to(high_y, last_y)])
+    fronts, backs = faces
+    seen = (fronts & (area < 0)) | (backs & (area > 0))
+    kept = np.flatnonzero(seen & (first <= last).all(axis=0))
     corner = np.where(area[kept] < 0, np.array([[0], [2], [1]]), np.array([[0], [1], [2]]))
 
     x, y = x[corner, kept], y[corner, kept]
@@ -106,7 +113,8 @@ def set_up_triangles(
         area=np.abs(area[kept]),
         first=first[:, kept],
         last=last[:, kept],
-        depth=z[corner, kept] * inverse_w[corner, kept],
+        depth=viewport.near
+        + z[corner, kept] * inverse_w[corner, kept] * (viewport.far - viewport.near),
         inverse_w=inverse_w[corner, kept],
         uv=np.moveaxis(vertices[kept[None], corner, 4:6], 2, 1),
         front=area[kept] < 0,
@@ -114,11 +122,11 @@ def set_up_triangles(
     )
 
 
-def _centre_from(low: np.ndarray) -> np.ndarray:
-    """First pixel of the frame whose centre is not before `low` (1/256 pixel)."""
-    return np.maximum((low + (SUBPIXEL // 2 - 1)) // SUBPIXEL, 0)
+def _centre_from(low: np.ndarray, first: int) -> np.ndarray:
+    """First pixel from `first` on whose centre is not before `low` (1/256 pixel)."""
+    return np.maximum((low + (SUBPIXEL // 2 - 1)) // SUBPIXEL, first)
 
 
-def _centre_to(high: np.ndarray, size: int) -> np.ndarray:
-    """Last pixel of the frame whose centre is not beyond `high` (1/256 pixel)."""
-    return np.minimum((high - SUBPIXEL // 2) // SUBPIXEL, size - 1)
+def _centre_to(high: np.ndarray, last: int) -> np.ndarray:
+    """Last pixel up to `last` whose centre is not beyond `high` (1/256 pixel)."""
+    return np.minimum((high - SUBPIXEL // 2) // SUBPIXEL, last)

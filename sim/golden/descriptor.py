@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from minmip.hw.config import UnitConfig
+from minmip.hw.config import VOLUME_MODES, UnitConfig
 from minmip.sim.descriptor_words import S_FIELDS, T_FIELDS, unpack
 from minmip.sim.golden.address import MapLayout, map_layout
 from minmip.sim.trace import FLAG_GATHER, FLAG_OFFSET
@@ -33,6 +33,8 @@ TYPE_2D_MSAA, TYPE_2D_MSAA_ARRAY = 14, 15
 LINKED_OR, LINKED_MIN, LINKED_MAX, LINKED_FILTER = 1, 2, 3, 4
 FORMAT_8_UNORM, FORMAT_8_UINT = 1, 5
 BORDER_PALETTE = 3
+ONE_AXIS_MODES = (0, 1)
+"""LINEAR and 256B_S: what 1D maps and arrays of them may have."""
 
 # 2 * slope, by slope code, and offset in 1/256, by offset code (spec 01; 6 and 7 are errors).
 SLOPE_TIMES_2 = np.array([5, 6, 8, 10, 16, 32, 64, 128], np.int64)
@@ -139,16 +141,16 @@ def decode_image(
         size=map_size,
         mips=f["MAX_MIP"] + 1,
         volume=volume,
+        xor_patterns=config.xor_patterns,
     )
     slices = np.where(volume, map_size[:, 2], last_slice + 1)
-    start = f["BASE_ADDRESS"] << 8
-    inside = (start >= memory_base) & (
-        start + layout.total_bytes(slices) <= memory_base + memory_bytes
+    inside = (layout.base >= memory_base) & (
+        layout.base + layout.total_bytes(slices) <= memory_base + memory_bytes
     )
 
     left_out_type = ~np.isin(kind, list(config.resource_types))
-    left_out_map = ~np.isin(f["SW_MODE"], list(config.swizzle_modes)) | ~np.isin(
-        linked, list(config.linked_types)
+    left_out_map = ~np.isin(linked, list(config.linked_types)) | _left_out_mode(
+        f["SW_MODE"], volume, one_axis, config
     )
     rules = [
         (2, (kind == TYPE_2D_MSAA) | (kind == TYPE_2D_MSAA_ARRAY)),
@@ -185,6 +187,18 @@ def decode_image(
         code=_lowest(rules, len(kind)),
     )
     return image, layout
+
+
+def _left_out_mode(
+    sw_mode: np.ndarray, volume: np.ndarray, one_axis: np.ndarray, config: UnitConfig
+) -> np.ndarray:
+    """Maps in a mode that the build leaves out, or that is not for their type (decision D80)."""
+    legal = np.where(
+        volume,
+        np.isin(sw_mode, list(VOLUME_MODES)),
+        ~one_axis | np.isin(sw_mode, ONE_AXIS_MODES),
+    )
+    return ~legal | ~np.isin(sw_mode, list(config.swizzle_modes))
 
 
 def decode_sampler(words: np.ndarray) -> Sampler:

@@ -12,6 +12,7 @@ from minmip.sim.layout.hardware import (
 )
 from minmip.sim.layout.modes import MODES, SwizzleMode, swizzle_mode
 from minmip.sim.layout.patterns import Pattern
+from minmip.sim.layout.pipe_xor import xor_patterns
 from minmip.sim.layout.query import MipLayout, PlaneLayout, ResourceLayout, layout
 from minmip.sim.layout.swizzling import swizzle, unswizzle
 from minmip.sim.layout.texture import Texture, natural_mips
@@ -39,4 +40,5 @@ __all__ = [
     "swizzle_mode",
     "unswizzle",
     "write_dds",
+    "xor_patterns",
 ]

@@ -91,7 +91,11 @@ _PLANAR = """
 104 P010 LUMA:2 CHROMA:4
 105 P016 LUMA:2 CHROMA:4
 """
-_SHORT = {"BC6H": "BC6H_UF16"}
+_SHORT = {
+    "BC6H": "BC6H_UF16",
+    "R9G9B9E5": "R9G9B9E5_SHAREDEXP",
+    "R11G11B10": "R11G11B10_FLOAT",
+}
 
 
 def check_element_bytes(count: int) -> None:

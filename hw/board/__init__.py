@@ -1,0 +1,1 @@
+"""The unit on a board: host link, session, commands, pins."""
