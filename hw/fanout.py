@@ -4,15 +4,29 @@ A wide payload register has one clock enable. Placed as one net, its loads lie a
 the slowest of them sets the clock. Every set of loads with a driver of its own stays together.
 """
 
+import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from pathlib import Path
 
-__all__ = ["limit_fanout"]
+__all__ = ["LOADS", "limit_fanout", "limit_fanout_in"]
+
+LOADS = 64
+"""Loads of a net before its driver is copied."""
 
 _OUTPUT = {"LUT4": "Z", "TRELLIS_FF": "Q"}
 """Cells that may be copied, and their output."""
 _FAR = 4
 """Block RAMs lie far apart: so many fewer of them may share a driver."""
+
+
+def limit_fanout_in(file: Path, top: str, most: int = LOADS) -> Counter[str]:
+    """Rewrite a netlist of Yosys' `write_json` by `limit_fanout`; return its cells by type."""
+    design = json.loads(file.read_text())
+    module = design["modules"][top]
+    limit_fanout(module, most)
+    file.write_text(json.dumps(design))
+    return Counter(cell["type"] for cell in module["cells"].values())
 
 
 def limit_fanout(module: dict, most: int) -> int:
