@@ -1,6 +1,6 @@
 """LOD of each lane, and the other operands as fixed point (spec 02 "LOD")."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, unsigned
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -201,7 +201,7 @@ class LaneLod(wiring.Component):
             m.d.comb += [request[name][n].eq(beat.lane[n][name]) for name in ("ddx", "ddy")]
 
         # The others have an entry register too, the same for what several need.
-        beat = delay(m, beat, 1, name="beat")
+        beat = data.View(beat.shape(), delay(m, Value.cast(beat), 1, name="beat"))
         m.d.comb += [side[name].eq(beat[name]) for name in (*HEAD, *KINDS)]
         for n in range(self.cfg.lanes):
             lane = beat.lane[n]
