@@ -55,12 +55,12 @@ class LaneSplit(wiring.Component):
         m = Module()
         lanes = self.cfg.lanes
         parts = 4 // lanes
-        part, last = Signal(range(max(parts, 2))), Signal()  # 0 bits are no Verilog
+        part = Signal(range(max(parts, 2)))  # 0 bits are no Verilog
+        last = Signal(init=parts == 1)  # a register: the whole quad waits for it
         m.submodules.queue = queue = self.queue
         wiring.connect(m, queue.o, wiring.flipped(self.o))
         beat = queue.i.payload
         m.d.comb += [
-            last.eq(part == parts - 1),
             queue.i.valid.eq(self.i.valid),
             self.i.ready.eq(queue.i.ready & last),
         ]
@@ -72,8 +72,9 @@ class LaneSplit(wiring.Component):
                     m.d.comb += beat.first_lane.eq(n * lanes)
                     self._lanes(m, beat, n * lanes)
 
-        with m.If(self.i.valid & queue.i.ready):
-            m.d.sync += part.eq(Mux(last, 0, part + 1))
+        if parts > 1:
+            with m.If(self.i.valid & queue.i.ready):
+                m.d.sync += [part.eq(Mux(last, 0, part + 1)), last.eq(part == parts - 2)]
         return m
 
     def _quad(self, m, beat):
