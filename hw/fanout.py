@@ -13,11 +13,12 @@ __all__ = ["LOADS", "limit_fanout", "limit_fanout_in"]
 
 LOADS = 64
 """Loads of a net before its driver is copied."""
-
 _OUTPUT = {"LUT4": "Z", "TRELLIS_FF": "Q"}
 """Cells that may be copied, and their output."""
-_FAR = 4
-"""Block RAMs lie far apart: so many fewer of them may share a driver."""
+_CONTROL = ("CE", "LSR", "WRE")
+"""Pins that a whole word of registers or memory shares."""
+_FEW = 4
+"""Block RAMs lie far apart, and logic is late: so many fewer loads are enough for a copy."""
 
 
 def limit_fanout_in(file: Path, top: str, most: int = LOADS) -> Counter[str]:
@@ -35,7 +36,9 @@ def limit_fanout(module: dict, most: int) -> int:
     A copy has the inputs of its original, so it does the same. Loads are dealt out in the order of
     their names: neighbouring bits of a word stay together. What the copies load more is copied in
     turn. Nets that ports, carry chains or hard blocks drive stay as they are: the clock is one.
-    A net that reaches a block RAM may have a quarter of the loads.
+
+    A net that reaches a block RAM may have a quarter of the loads. From as many on, clock enables
+    and the logic behind have different drivers: logic does not wait for the way to a whole word.
 
     Parameters
     ----------
@@ -54,48 +57,55 @@ def limit_fanout(module: dict, most: int) -> int:
     ValueError
         When `most` is so small that copies of copies might have no end.
     """
-    if most < 4 * _FAR:
-        raise ValueError(f"a net must be allowed {4 * _FAR} loads or more, not {most}")
+    if most < 4 * _FEW:
+        raise ValueError(f"a net must be allowed {4 * _FEW} loads or more, not {most}")
     cells, nets = module["cells"], module["netnames"]
     driver, loads = _connections(cells)
     free = 1 + max(bit for net in nets.values() for bit in net["bits"] if isinstance(bit, int))
     copies = 0
-
-    def allowed(bit):
-        return (
-            most // _FAR
-            if any(cells[user]["type"] == "DP16KD" for user, *_ in loads[bit])
-            else most
-        )
-
-    pending = [bit for bit in loads if bit in driver and len(loads[bit]) > allowed(bit)]
+    pending = [bit for bit in loads if bit in driver]
     while pending:
         bit = pending.pop()
-        users, name = sorted(loads[bit], key=_by_name), driver[bit]
-        if len(users) <= allowed(bit):
-            continue
-        cell = cells[name]
-        size = -(-len(users) // -(-len(users) // allowed(bit)))
-        loads[bit] = users[:size]
-        for at in range(size, len(users), size):
+        loads[bit], *others = _dealt(cells, loads[bit], most)
+        for users in others:
             copies += 1
-            copy = f"{name}_copy{copies}"
-            cells[copy] = cell | {
-                "connections": cell["connections"] | {_OUTPUT[cell["type"]]: [free]}
-            }
+            cell = cells[driver[bit]]
+            copy = f"{driver[bit]}_copy{copies}"
+            output = _OUTPUT[cell["type"]]
+            cells[copy] = cell | {"connections": cell["connections"] | {output: [free]}}
             nets[f"{copy}_o"] = {"hide_name": 0, "bits": [free], "attributes": {}}
-            for user, port, index in users[at : at + size]:
+            for user, port, index in users:
                 pins = cells[user]["connections"]
                 pins[port] = [*pins[port][:index], free, *pins[port][index + 1 :]]
-            driver[free], loads[free] = copy, users[at : at + size]
+            driver[free], loads[free] = copy, users
             free += 1
             for port, pins in cells[copy]["connections"].items():
-                if port != _OUTPUT[cell["type"]]:
-                    for index, pin in enumerate(pins):
+                for index, pin in enumerate(pins):
+                    if port != output:
                         loads[pin].append((copy, port, index))
-                        if pin in driver and len(loads[pin]) > allowed(pin):
+                        if pin in driver:
                             pending.append(pin)
     return copies
+
+
+def _dealt(cells: dict, users: list, most: int) -> list[list]:
+    """Divide the loads of a net among as many drivers as it needs."""
+    few = most // _FEW
+    if len(users) <= few:
+        return [users]
+    kinds = [
+        [user for user in users if (user[1] in _CONTROL) == control] for control in (False, True)
+    ]
+    if len(users) <= few or not all(kinds):
+        kinds = [users]
+    dealt = []
+    for kind in kinds:
+        far = any(cells[user]["type"] == "DP16KD" for user, *_ in kind)
+        count = -(-len(kind) // (few if far else most))
+        size = -(-len(kind) // count)
+        kind = sorted(kind, key=_by_name)
+        dealt += [kind[at : at + size] for at in range(0, len(kind), size)]
+    return dealt
 
 
 def _connections(cells: dict) -> tuple[dict, dict]:

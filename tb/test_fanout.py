@@ -94,6 +94,23 @@ def test_neighbours_stay_together():
     assert sources == [2] * 16 + [3] * 16 + [4] * 16
 
 
+def test_logic_has_a_driver_of_its_own():
+    """From a quarter of the loads on: what is behind an enable does not wait for its registers."""
+    for registers, copies in ((3, 0), (13, 1)):
+        cells = {"go": {"type": "LUT4", "port_directions": {"Z": "output"}}}
+        cells["go"]["connections"] = {"Z": [2]}
+        for n in range(registers):
+            cells[f"bit_{n}"] = {"type": "TRELLIS_FF", "port_directions": {"CE": "input"}}
+            cells[f"bit_{n}"]["connections"] = {"CE": [2]}
+        cells["behind"] = {"type": "LUT4", "port_directions": {"A": "input"}}
+        cells["behind"]["connections"] = {"A": [2]}
+        module = {"cells": cells, "netnames": {"go": {"bits": [2]}}}
+        assert limit_fanout(module, 16) == copies
+        registers_at = {cells[f"bit_{n}"]["connections"]["CE"][0] for n in range(registers)}
+        assert len(registers_at) == 1
+        assert (cells["behind"]["connections"]["A"][0] in registers_at) == (copies == 0)
+
+
 def test_refuses_few_loads():
     with pytest.raises(ValueError, match="a net must be allowed 16 loads or more, not 15"):
         limit_fanout(random_netlist(1, 10), 15)
