@@ -57,6 +57,7 @@ BLOCKS: dict[str, Callable] = {
     "atomic_memory": _block("atomic_memory:AtomicMemory"),
     "host_port": _block("host_port:HostPort"),
     "clear_engine": _block("clear_engine:ClearEngine"),
+    "resolve_engine": _block("resolve_engine:ResolveEngine"),
     "map_store": _block("map_store:MapStore"),
     "counters": _block("counters:Counters", {f"event{n}": 1 + n % 6 for n in range(40)}),
 }

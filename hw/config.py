@@ -139,6 +139,8 @@ class UnitConfig:
     memory_latency : int
         Clocks from a read request of the map memory to its data: 2 is block RAM with its output
         register.
+    resolves : bool
+        Whether the resolve engine is built in.
     """
 
     swizzle_modes: frozenset[int] = frozenset({0, 1})
@@ -154,6 +156,7 @@ class UnitConfig:
     word_bytes: int = 16
     memory_bytes: int = 1 << 16
     memory_latency: int = 2
+    resolves: bool = True
 
     def __post_init__(self):
         for name, legal in (
@@ -228,9 +231,10 @@ SMALL = replace(
     combine_entries=2,
     memory_bytes=1 << 14,
     memory_latency=4,
+    resolves=False,
 )
-"""One lane per clock and no volumes: the least area. The block RAM of the map and of its copies for
-the filter lies all over a part: two more clocks for the way there and back."""
+"""One lane per clock, no volumes and no resolve engine: the least area. The block RAM of the map and
+of its copies for the filter lies all over a part: two more clocks for the way there and back."""
 
 PRESETS = {"small": SMALL, "default": DEFAULT, "full": FULL}
 """Builds of the unit by name."""

@@ -9,6 +9,8 @@ from minmip.hw.clear_engine import ClearEngine
 from minmip.hw.config import UnitConfig
 from minmip.hw.host_port import HostPort
 from minmip.hw.map_memory import read_ports
+from minmip.hw.resolve_engine import ResolveEngine
+from minmip.hw.resolve_shapes import RESOLVE_STREAMS, resolve_ports
 from minmip.hw.shapes import (
     BLOCK_BITS,
     clear_request,
@@ -22,10 +24,10 @@ __all__ = ["MapStore"]
 
 
 class MapStore(wiring.Component):
-    """`AtomicMemory`, host port and clear engine: wiring only.
+    """`AtomicMemory`, host port, clear engine and resolve engine: wiring only.
 
-    Rates and paths are those of `MemoryPort` (`i`), `HostPort` (`i_host`, `o_host`) and
-    `ClearEngine` (`i_clear`, `o_clear`).
+    Rates and paths are those of `MemoryPort` (`i`), `HostPort` (`i_host`, `o_host`), `ClearEngine`
+    (`i_clear`, `o_clear`) and `ResolveEngine` (the others).
 
     Parameters
     ----------
@@ -46,6 +48,8 @@ class MapStore(wiring.Component):
     o_host : Out(stream.Signature(host_response(cfg)))
     i_clear : In(stream.Signature(clear_request()))
     o_clear : Out(stream.Signature(clear_result()))
+    i_resolve, o_resolve, i_texels, o_texels
+        Those of `ResolveEngine`, if built.
     reads : In(MapReadSignature(cfg)).array(4)
         Read ports of the MinMip filter, if built; they see no more than `idle` promises.
     """
@@ -76,13 +80,14 @@ class MapStore(wiring.Component):
                 "i_clear": In(stream.Signature(clear_request())),
                 "o_clear": Out(stream.Signature(clear_result())),
             }
+            | resolve_ports(cfg)
             | read_ports(cfg, "reads")
         )
 
     def elaborate(self, platform):
         m = Module()
         m.submodules.memory = port = self.memory
-        m.submodules.host = host = HostPort(self.cfg)
+        m.submodules.host = host = HostPort(self.cfg, clients=2 + self.cfg.resolves)
         m.submodules.clear = clear = ClearEngine(self.cfg)
         m.d.comb += [
             port.base.eq(self.base),
@@ -104,6 +109,12 @@ class MapStore(wiring.Component):
         )
         for source, sink in connections:
             wiring.connect(m, source, sink)
+        if self.cfg.resolves:
+            m.submodules.resolve = resolve = ResolveEngine(self.cfg)
+            wiring.connect(m, resolve.o_request, host.i[2])
+            wiring.connect(m, host.o[2], resolve.i_response)
+            for name, inside in RESOLVE_STREAMS.items():
+                wiring.connect(m, wiring.flipped(getattr(self, name)), getattr(resolve, inside))
         if self.cfg.filters:
             for reader, read in zip(self.reads, port.reads, strict=True):
                 wiring.connect(m, wiring.flipped(reader), read)

@@ -34,6 +34,7 @@ from minmip.hw.map_store import MapStore
 from minmip.hw.mip_choice import MipChoice
 from minmip.hw.pattern_router import PatternRouter
 from minmip.hw.quad_front import QuadFront
+from minmip.hw.resolve_shapes import RESOLVE_STREAMS, resolve_ports
 from minmip.hw.retire import Retire
 from minmip.hw.shapes import (
     BLOCK_BITS,
@@ -96,8 +97,9 @@ class TextureAddresser(wiring.Component):
     i : In(stream.Signature(quad_request(cfg)))
     o : Out(stream.Signature(quad_answer()))
     o_pattern : Out(stream.Signature(pattern_beat(cfg)))
-    i_host, o_host, i_clear, o_clear
-        Host port and clear engine, as in `MapStore`. They do not wait for quads: flush first.
+    i_host, o_host, i_clear, o_clear, i_resolve, o_resolve, i_texels, o_texels
+        Host port, clear engine and, if built, resolve engine, as in `MapStore`. They do not wait
+        for quads: flush first.
     counter_clear : In(1)
         All counters become 0.
     counter_select : In(unsigned)
@@ -141,6 +143,7 @@ class TextureAddresser(wiring.Component):
             "counter_select": In(ceil_log2(len(self.counter_names))),
             "counter_value": Out(48),
         }
+        members |= resolve_ports(cfg)
         if external_memory:
             members["memory"] = Out(MapMemorySignature(cfg))
             if cfg.filters:
@@ -207,6 +210,9 @@ class TextureAddresser(wiring.Component):
             (store.o_clear, flipped(self.o_clear)),
         ):
             wiring.connect(m, source, sink)
+        if cfg.resolves:
+            for name in RESOLVE_STREAMS:
+                wiring.connect(m, flipped(getattr(self, name)), getattr(store, name))
         if outside:
             wiring.connect(m, outside.outside, flipped(self.memory))
         if cfg.filters:

@@ -17,7 +17,17 @@ from minmip.sim.streaming import commands as stream_commands
 __all__ = ["main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Lists each command with its whole sentence; click would cut them."""
+
+    def format_commands(self, ctx, formatter):
+        names = self.list_commands(ctx)
+        rows = [(name, self.commands[name].get_short_help_str(limit=1000)) for name in names]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="minmip")
 def main():
     """Open hardware for GPU sampler feedback and the MinMip filter: simulate it, look at it."""

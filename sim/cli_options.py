@@ -52,6 +52,10 @@ class Pair(click.ParamType):
 
     name = "WxH"
 
+    def get_metavar(self, param, ctx=None):
+        """Return the name as it is; click would shout it."""
+        return self.name
+
     def convert(self, value, param, ctx):
         """Return (width, height)."""
         if isinstance(value, tuple):
@@ -82,6 +86,7 @@ def backend_options(command: Callable | None = None, *, board: bool = False) -> 
     """Options that choose what runs the quads; with `board` it may be one at a serial port."""
     if command is None:
         return functools.partial(backend_options, board=board)
+    decorated: Callable = command
     backends = ["golden", "pysim", "verilator", *(["board"] if board else [])]
     options = [
         click.option("--wave-cycles", type=Clocks(), help="Clocks of --wave. Default: 0:1000."),
@@ -112,8 +117,8 @@ def backend_options(command: Callable | None = None, *, board: bool = False) -> 
     if board:
         options.append(click.option("--port", help="Serial port of the board: /dev/ttyUSB0."))
     for option in options:
-        command = option(command)
-    return command
+        decorated = option(decorated)
+    return decorated
 
 
 def backend_from_options(backend, preset, lanes, wave, wave_cycles, port=None):

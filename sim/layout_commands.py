@@ -32,6 +32,9 @@ class _Hardware(click.ParamType):
 
     name = "NAME|0xHEX|PIPES,PACKERS"
 
+    def get_metavar(self, param, ctx=None):
+        return self.name
+
     def convert(self, value, param, ctx):
         from minmip.sim.layout import HARDWARE, AddressConfig, LayoutError
 
@@ -48,7 +51,9 @@ class _Hardware(click.ParamType):
             self.fail(str(error), param, ctx)
         except ValueError:
             names = ", ".join(HARDWARE)
-            self.fail(f"wanted {names}, a register such as 0x345, or 5,3", param, ctx)
+            self.fail(
+                f"wanted {names}, a register such as 0x345, or 5,3, not {value!r:.60}", param, ctx
+            )
 
 
 _SIZE = _Numbers("48x24", "x", 1, 3)
@@ -58,7 +63,13 @@ _path = functools.partial(click.Path, path_type=Path, dir_okay=False)
 def _mode_options(command: Callable) -> Callable:
     """Options that say how texels are swizzled."""
     for option in (
-        click.option("--pipe-bank-xor", type=int, default=0, help="pipeBankXor, X and T modes."),
+        click.option(
+            "--pipe-bank-xor",
+            type=int,
+            default=0,
+            show_default=True,
+            help="pipeBankXor, X and T modes.",
+        ),
         click.option(
             "--hardware",
             type=_Hardware(),
@@ -82,9 +93,23 @@ def _texture_options(command: Callable) -> Callable:
     for option in (
         click.option("--excess-mips", is_flag=True, help="Allow mips beyond the natural chain."),
         click.option("--mips", default="1", show_default=True, help="Mip levels, or 'all'."),
-        click.option("--array", "array_size", type=int, default=1, help="Array slices."),
-        click.option("--usage", default="DEFAULT", help="Usage of the plane that --bytes gives."),
-        click.option("--bytes", "element_bytes", type=int, help="Bytes of an element."),
+        click.option(
+            "--array",
+            "array_size",
+            type=int,
+            default=1,
+            show_default=True,
+            help="Array slices; a cube has six.",
+        ),
+        click.option(
+            "--usage",
+            default="DEFAULT",
+            show_default=True,
+            help="Usage of the plane that --bytes gives: DEFAULT, DEPTH, STENCIL, LUMA or CHROMA.",
+        ),
+        click.option(
+            "--bytes", "element_bytes", type=int, help="Bytes of an element: 1, 2, 4, 8 or 16."
+        ),
         click.option("--format", "form", help="DXGI format, such as BC1, R8G8B8A8_UNORM or NV12."),
     ):
         command = option(command)
@@ -124,7 +149,9 @@ def _texture(size, form, element_bytes, mips, mode, **options):
 @click.command()
 @click.argument("size", type=_SIZE, metavar="WIDTH[xHEIGHT[xDEPTH]]")
 @_texture_options
-@click.option("--plane", type=int, default=0, help="Plane of --at and --picture.")
+@click.option(
+    "--plane", type=int, default=0, show_default=True, help="Plane of --at and --picture."
+)
 @click.option(
     "--at",
     type=_Numbers("MIP,X,Y[,Z]", ",", 3, 4),
@@ -137,7 +164,7 @@ def _texture(size, form, element_bytes, mips, mode, **options):
 def layout(size, plane, at, as_json, picture, **options):
     """Say where a texture's mips and elements lie in memory: its size, planes, mip chain and tail.
 
-    One number of SIZE is a 1D texture, two are 2D, three 3D. Elements have 4 bytes unless --bytes
+    One number is a 1D texture, two are 2D, three 3D. Elements have 4 bytes unless --bytes
     or --format says otherwise.
     """
     import json
@@ -168,7 +195,7 @@ def layout(size, plane, at, as_json, picture, **options):
 @_mode_options
 @one_sentence
 def swizzle(file, out, mode, hardware, pipe_bank_xor):
-    """Swizzle a DDS file for the hardware; FILE holds the resource's bytes and nothing else."""
+    """Swizzle a DDS file for the hardware; --out gets the resource's bytes and nothing else."""
     import dataclasses
 
     from minmip.sim import layout as library
@@ -204,7 +231,16 @@ def unswizzle(file, size, out, cube, **options):
         raise library.LayoutError("a DDS file names its format: --format is needed")
     texture = _texture(size, **options)
     resource = library.layout(texture)
-    images = library.unswizzle(resource, file.read_bytes())
+    if len(resource.Planes) > 1:
+        raise library.LayoutError(
+            f"a DDS file has one plane, {texture.format} has {len(resource.Planes)}"
+        )
+    data = file.read_bytes()
+    if len(data) != resource.SizeBytes:
+        raise library.LayoutError(
+            f"{file} must have the {resource.SizeBytes} bytes of this resource, not {len(data)}"
+        )
+    images = library.unswizzle(resource, data)
     whole = [image.reshape(*image.shape[:3], -1) for image in images]
     linear = dataclasses.replace(texture, mode="LINEAR", pipe_bank_xor=0)
     library.write_dds(out, library.DdsImage(texture=linear, images=whole, cube=cube))

@@ -59,7 +59,7 @@ class Faults:
         return bytes(out)
 
 
-def board_trace(seed: int, quads: int = 60) -> Trace:
+def board_trace(seed: int, quads: int = 24) -> Trace:
     """Quads that write and read one MinMip map of 8x8, some that are refused, on mixed memory."""
     rng = np.random.default_rng(seed)
     base = 0x1000
@@ -82,11 +82,11 @@ def board_trace(seed: int, quads: int = 60) -> Trace:
                 "ddy": step[1:] if opcode == 2 else [0.0],
             }
         )
-    memory = np.full(1024, 0xFF, np.uint8)
-    memory[512:600] = rng.integers(0, 256, 88)
+    memory = np.full(512, 0xFF, np.uint8)
+    memory[256:344] = rng.integers(0, 256, 88)
     ramp = {"MINMIP_SLOPE_U": 3, "MINMIP_OFFSET_U": 4, "MINMIP_SLOPE_V": 3, "MINMIP_OFFSET_V": 4}
     s = sampler(WRAP, LINEAR, LINEAR, **ramp)
     made = trace(views[0], s, requests, memory, memory_base=base)
     made.t_sharp = np.array(views, np.uint32)
-    made.t_index = rng.choice(3, quads, p=(0.6, 0.3, 0.1)).astype(np.uint32)
+    made.t_index = np.sort(rng.choice(3, (3, quads // 3), p=(0.6, 0.3, 0.1))).ravel().astype("u4")
     return made

@@ -96,11 +96,13 @@ class Bench:
         """Stop every stream, and forget what came and what was still to be sent."""
         for task in self.tasks:
             task.cancel()
-        for name in ("i", "i_host", "i_clear"):
-            port = self.port(name)
-            port.payload.value, port.valid.value = 0, 0
-        for name in ("o", "o_pattern", "o_host", "o_clear"):
-            self.port(name).ready.value = 0
+        for name in ("i", "i_host", "i_clear", "i_resolve", "i_texels"):
+            if hasattr(self.dut, f"{name}__valid"):  # a build may have no resolve engine
+                port = self.port(name)
+                port.payload.value, port.valid.value = 0, 0
+        for name in ("o", "o_pattern", "o_host", "o_clear", "o_resolve", "o_texels"):
+            if hasattr(self.dut, f"{name}__ready"):
+                self.port(name).ready.value = 0
         self.dut.rst.value = 1
         for _ in range(3):
             await RisingEdge(self.dut.clk)

@@ -200,7 +200,8 @@ class Triangle:
                     passed |= 1 << number
             samples.append(passed)
             live |= (passed != 0 if state.early_z else bool(covered)) << lane
-            if self.primitive.centroid and covered and not self.covers(centre):
+            inside = self.shows(px, py, (0, 0), width, height, state.scissor)
+            if self.primitive.centroid and covered and not (inside and self.covers(centre)):
                 centre = covered[0]
             uv.append(self.uv_at(centre))
         return SlowQuad(x, y, live, -1, self.texture, uv, depth, self.slice, self.front, samples)

@@ -58,7 +58,7 @@ def test_replay(files, quick):
     with on_a_terminal(ModelBoard(SIMULATED, NAMES)) as port:
         done = replay(files, "--port", port, "--check")
     assert done.exit_code == 0, done.output
-    assert "60 quads, 7 refused" in done.output
+    assert "24 quads, 2 refused" in done.output
     check_map(files)
 
 

@@ -289,6 +289,16 @@ def test_missing_tool_is_one_sentence(tmp_path, small_trace, monkeypatch):
     assert_refused(result, "Verilator is missing", "make setup")
 
 
+def test_help_lists_whole_sentences():
+    result = minmip("--help")
+    assert result.exit_code == 0
+    told = " ".join(result.output.split())
+    for name, command in main.commands.items():
+        sentence = command.help.split("\n\n")[0].split(". ")[0].rstrip(".")
+        assert f" {name} {' '.join(sentence.split())}" in told
+    assert "--size WxH" in minmip("run", "--help").output
+
+
 def test_doctor_names_every_tool():
     result = minmip("doctor")
     assert result.exit_code == 0, result.output

@@ -186,6 +186,12 @@ def test_bad_options_are_refused(tmp_path, options, words):
     assert not out.exists()
 
 
+def test_too_many_samples_are_refused_before_the_unit_is_built(tmp_path, monkeypatch):
+    monkeypatch.setattr("minmip.sim.cli.backend_from_options", lambda *_: pytest.fail("built"))
+    result = minmip("run", "--samples", 8, "--slices", 64, "--out", tmp_path / "out")
+    assert_refused(result, "at most 67108864 samples")
+
+
 def test_bad_gradients_are_refused():
     with pytest.raises(SceneError, match="one of implicit, coarse, fine, not 'exact'"):
         Drawing(gradients="exact")

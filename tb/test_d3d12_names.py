@@ -1,5 +1,6 @@
 """Spellings and values of seed 001, structures written as in C, the example of the package."""
 
+import dataclasses
 import doctest
 import re
 from pathlib import Path
@@ -84,8 +85,18 @@ def test_example_of_the_package():
 def test_examples_of_the_page():
     page = Path(__file__).resolve().parent.parent / "docs" / "driver.md"
     result = doctest.testfile(str(page), module_relative=False)
-    assert result.attempted > 25
+    assert result.attempted > 60
     assert result.failed == 0
+
+
+def test_the_page_names_everything_public():
+    text = (Path(__file__).resolve().parent.parent / "docs" / "driver.md").read_text()
+    prose = re.sub(r"```python.*?```", "", text, flags=re.S)
+    calls = [name for name in dir(d3d12.Device) if not name.startswith("_")]
+    fields = [f.name for f in dataclasses.fields(d3d12.View)]
+    fields += ["desc", "address", "size_in_bytes", "mips", "slices", "state", "map", "release"]
+    fields += ["read_from_subresource", "write_to_subresource", "border_color", "debug", "config"]
+    assert [n for n in [*d3d12.__all__, *calls, *fields] if not re.search(rf"\b{n}\b", prose)] == []
 
 
 def test_seed_initialiser_as_it_stands():

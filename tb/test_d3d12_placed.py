@@ -25,6 +25,7 @@ from minmip.sim.d3d12 import D3D12_HEAP_DESC, D3D12_RESOURCE_DESC1, D3D12Error, 
 
 UNDEFINED = 0xCD
 BC1 = d3d12.DXGI_FORMAT_BC1_UNORM
+X_64KB_R_X = d3d12.D3D12XBOX_TEXTURE_LAYOUT_SWIZZLE_MODE_64KB_R_X
 X_4KB_S = d3d12.D3D12XBOX_TEXTURE_LAYOUT_SWIZZLE_MODE_4KB_S
 
 
@@ -68,7 +69,7 @@ def test_several_resources_in_one_query():
     [
         (desc((4, 4), SampleDesc=(4, 0)), "no layout of multisampled"),
         (desc((64,), Layout=X_4KB_S), "4KB_S is for"),
-        (plain_desc((4, 4), Layout=X_4KB_S), "UNKNOWN, LINEAR or 256B_S"),
+        (plain_desc((4, 4), Layout=X_64KB_R_X), "UNKNOWN or one that the unit is built with"),
         (desc((4, 4), Layout=d3d12.D3D12_TEXTURE_LAYOUT_ROW_MAJOR), "ROW_MAJOR is for buffers"),
         (desc((0, 4)), "Width"),
         (buffer_desc(0), "Width of a buffer"),

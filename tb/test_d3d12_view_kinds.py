@@ -190,6 +190,15 @@ def test_a_feedback_view_is_of_all_mips_and_the_whole_depth(device, fields, text
         device.create_sampler_feedback_unordered_access_view_x(texture, feedback, uav(**fields))
 
 
+def test_denied_shader_resources(device):
+    denied = d3d12.D3D12_RESOURCE_FLAG_DENY_SHADER_RESOURCE
+    held = made(device, plain_desc((4, 4), Flags=denied))
+    with pytest.raises(D3D12Error, match="cannot read a resource with DENY_SHADER_RESOURCE"):
+        device.create_shader_resource_view(held)
+    with pytest.raises(D3D12Error, match="cannot read a resource with DENY_SHADER_RESOURCE"):
+        device.create_min_mip_shader_resource_view_x(None, desc((64, 64)), held)
+
+
 def test_a_feedback_map_is_no_target_of_the_filter(device):
     feedback = made(device, map_desc(MIN_MIP, (32, 32), (8, 8)))
     held = made(device, plain_desc((4, 4)))

@@ -107,7 +107,7 @@ def assert_same_as_slow(primitives, camera, width, height):
 def test_random_triangles_as_the_slow_reading(seed):
     rng = np.random.default_rng(seed)
     print("seed", seed)
-    width, height = int(rng.integers(1, 40)), int(rng.integers(1, 40))
+    width, height = int(rng.integers(1, 28)), int(rng.integers(1, 28))
     parts = []
     for texture in (0, 1, NO_TEXTURE):
         depth = rng.uniform(0.3, 4, (8, 3, 1))

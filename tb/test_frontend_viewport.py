@@ -1,6 +1,6 @@
 """Viewport and culling by hand; at random they are in test_frontend_state.py (spec 07 "RS")."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from test_frontend_state import assert_same, draw, primitive, whole_frame
 
 from minmip.sim.frontend import (
     DepthBias,
+    Primitive,
     RasterCounters,
     RasterState,
     Scene,
@@ -67,12 +68,23 @@ def test_a_viewport_may_reach_beyond_the_frame():
         draw([part], 8, 8, state=cut), draw([part], 8, 8, state=RasterState(viewport=viewport))
     )
     beyond = Viewport(left=8, top=0, width=100, height=100)
-    for viewport in (beyond, Viewport(width=0, height=8), Viewport(width=8, height=0)):
+    empty = [Viewport(width=w, height=h) for w, h in ((0, 8), (8, 0), (8, 1e-3), (5e-324, 8))]
+    for viewport in (beyond, *empty):
         assert len(draw([part], 8, 8, state=RasterState(viewport=viewport))) == 0
     both = RasterState(viewport=Viewport(left=2, width=4, height=8), scissor=(0, 3, 3, 99))
     assert np.argwhere(shown(draw([part], 8, 8, state=both), 8, 8)[..., 0]).tolist() == [
         [y, 2] for y in range(3, 8)
     ]
+
+
+def test_a_centre_beyond_the_viewport_is_outside():
+    """With centroids no coordinate of a live lane lies beyond the viewport."""
+    viewport = Viewport(left=2.7, top=1.3, width=4.4, height=3.9)
+    for centroid in (False, True):
+        part = primitive(whole_frame().positions, uv=[[0, 0], [0, 2], [2, 0]], centroid=centroid)
+        quads = draw([part], 9, 7, state=RasterState(viewport=viewport, samples=8))
+        live = quads.uv[quads.live_mask[:, None] >> np.arange(4) & 1 == 1]
+        assert (live.min() < 0 or live.max() > 1) == (not centroid)
 
 
 def test_depth_goes_into_the_viewports_range():
@@ -191,3 +203,36 @@ def test_bad_viewports_are_refused(numbers, text):
 def test_a_bad_cull_mode_is_refused():
     with pytest.raises(SceneError, match="one of material, none, front, back, not 'both'"):
         RasterState(cull="both")
+
+
+JUNK = (
+    *(None, "x", "", b"1", [], [1, 2], {}, (1, 2, 3, 4), (1, "a", 2, 3), object(), True),
+    *(-1, 0, 1, 1.5, float("nan"), float("inf"), 10**400, 1 << 70, 1j),
+    *(np.zeros(3), np.zeros((3, 3), np.float32), np.float32(1), np.array("x"), np.array([None])),
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "good"),
+    [
+        (RasterState, {}),
+        (Viewport, {"width": 8, "height": 8}),
+        (DepthBias, {}),
+        (Texture, {"name": "a", "width": 8, "height": 8}),
+        (Primitive, {f.name: getattr(whole_frame(), f.name) for f in fields(Primitive)}),
+    ],
+)
+def test_anything_is_taken_or_refused_in_a_sentence(kind, good):
+    taken, sentences = 0, []
+    for field in fields(kind):
+        for junk in JUNK:
+            try:
+                kind(**good | {field.name: junk})
+            except SceneError as error:
+                sentences.append(str(error))
+            else:
+                taken += 1
+    assert min(taken, len(sentences)) > 5
+    for sentence in sentences:
+        assert "\n" not in sentence
+        assert 20 < len(sentence) < 250

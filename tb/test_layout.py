@@ -1,6 +1,8 @@
 """The layout query: the seeds' examples in full, planes, volumes, and what is refused."""
 
 import doctest
+import re
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minmip.hw.config import PLAIN_MODES, VOLUME_MODES, XOR_MODES
+from minmip.sim import layout as package
 from minmip.sim.golden.address import map_layout, texel_address
 from minmip.sim.layout import (
     ANACONDA,
@@ -16,6 +19,10 @@ from minmip.sim.layout import (
     MODES,
     NAVI21,
     AddressConfig,
+    DdsImage,
+    MipLayout,
+    PlaneLayout,
+    ResourceLayout,
     Texture,
     layout,
     swizzle_mode,
@@ -339,5 +346,13 @@ def test_maps_lie_where_the_golden_model_has_them(mode, size, mips, hardware):
 def test_examples_of_the_page():
     page = Path(__file__).resolve().parent.parent / "docs" / "layout.md"
     found = doctest.testfile(str(page), module_relative=False, verbose=False)
-    assert found.attempted > 20
+    assert found.attempted > 40
     assert not found.failed
+
+
+def test_the_page_names_everything_public():
+    text = (Path(__file__).resolve().parent.parent / "docs" / "layout.md").read_text()
+    prose = re.sub(r"```python.*?```", "", text, flags=re.S)
+    kinds = (Texture, ResourceLayout, PlaneLayout, MipLayout, DdsImage)
+    names = [*package.__all__, *(f.name for kind in kinds for f in fields(kind))]
+    assert [name for name in names if not re.search(rf"\b{name}\b", prose)] == []

@@ -1,5 +1,7 @@
 """What the layout query refuses, rule by rule, and random descriptions of textures."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,10 +12,16 @@ from minmip.sim.layout import (
     MODES,
     NAVI10,
     AddressConfig,
+    DdsImage,
     LayoutError,
+    Pattern,
     Texture,
     layout,
     natural_mips,
+    swizzle,
+    swizzle_mode,
+    unswizzle,
+    xor_patterns,
 )
 
 
@@ -92,7 +100,7 @@ def test_more_than_the_address_space_is_refused():
         ((-1, 0, 0), "mip -1 is outside"),
         ((0, 8, 0), "x = 8 is outside 0 to 7 of mip 0"),
         ((0, 0, -1), "y = -1 is outside 0 to 15"),
-        ((0.5, 0, 0), "mip 0.5 is outside"),
+        ((0.5, 0, 0), "mip is a whole number, not 0.5"),
         ((4, 1, 0), "x = 1 is outside 0 to 0 of mip 4"),
         ((0, 0, 0, 3), "z = 3 is outside 0 to 2"),
         ((0, np.array([0, 9]), 0), "x = 9 is outside"),
@@ -171,3 +179,106 @@ def test_random_descriptions(fields):
     assert [m.OffsetBytes for m in plane.MipLayout] == [int(p[0, 0, 0]) for p in places]
     natural = natural_mips(texture.width, texture.height, texture.depth)
     assert texture.mips <= natural
+
+
+# ---- a hostile user: an answer or one LayoutError in one line, and no traceback ----
+
+BAD: list[Any] = [None, float("nan"), float("inf"), -1, 0, 2**31, 2**63, 2**70, 10**400, 10**5000]
+BAD += [
+    0.5,
+    "x",
+    "62",
+    "",
+    b"x",
+    [],
+    {},
+    (),
+    object(),
+    True,
+    1j,
+    [[1], [1, 2]],
+    [None],
+    int,
+    range(4),
+]
+BAD += [np.int64(3), np.uint8(255), np.array(1), np.array([1.5]), np.zeros((0,)), np.zeros((2, 3))]
+BAD += [
+    np.array(["a"]),
+    np.array([2**63], np.uint64),
+    np.ma.masked,
+    np.datetime64("2020"),
+    Ellipsis,
+]
+BAD += ["BC1", "NV12", 28, 0x109, 0x120, "4KB_R_X", memoryview(b"abc"), lambda: 0]
+
+
+def refused(call):
+    try:
+        call()
+        return False
+    except LayoutError as error:
+        said = str(error)
+    assert "\n" not in said
+    assert 10 < len(said) < 350
+    return True
+
+
+def attacked():
+    """Public calls with sound arguments."""
+    texture = Texture(width=48, height=24, mips=2, element_bytes=4, mode="4KB_S")
+    resource = layout(texture)
+    images = [np.zeros((24, 48, 4), np.uint8), np.zeros((12, 24, 4), np.uint8)]
+    data = swizzle(resource, images)
+    one = {"texture": Texture(width=1, element_bytes=4, mode="LINEAR")}
+    one |= {"images": [np.zeros((1, 1, 1, 4), np.uint8)], "cube": False}
+    place = {"mip": 0, "x": 1, "y": 1, "z": 0, "plane": 0}
+    return [
+        (Texture, {"width": 48, "element_bytes": 4, "usage": "DEFAULT", "hardware": NAVI10}),
+        (Texture, {"width": 48, "height": 24, "depth": 1, "array_size": 1, "mips": 1} | SOUND),
+        (layout, {"texture": texture}),
+        (resource.offset, place),
+        (resource.plane, {"plane": 0}),
+        (resource.Planes[0].mip_size, {"mip": 0}),
+        (swizzle, {"layout": resource, "images": images, "plane": 0}),
+        (unswizzle, {"layout": resource, "data": data, "plane": 0, "dtype": np.uint8}),
+        (swizzle_mode, {"mode": 9}),
+        (AddressConfig, {"pipes_log2": 4, "packers_log2": 4, "rb_plus": True}),
+        (AddressConfig.from_register, {"gb_addr_config": 0x243}),
+        (DdsImage, one),
+        (Pattern.parse, {"text": "- x0 y0^x1"}),
+        (xor_patterns, {"config": NAVI10}),
+    ]
+
+
+SOUND = {
+    "dimension": "2D",
+    "format": "R8_UINT",
+    "mode": 9,
+    "pipe_bank_xor": 0,
+    "excess_mips": False,
+}
+
+
+@pytest.mark.parametrize("number", range(14))
+def test_every_argument_of_every_call(number):
+    call, sound = attacked()[number]
+    assert not refused(lambda: call(**sound))
+    for name in sound:
+        refusals = 0
+        for bad in BAD:
+            refusals += refused(lambda name=name, bad=bad: call(**{**sound, name: bad}))
+        assert refusals > len(BAD) // 3, name
+
+
+def test_whole_numbers_of_numpy_are_taken():
+    numbers: dict[str, Any] = {name: np.uint8(8) for name in ("width", "height")} | {
+        "element_bytes": np.int64(4)
+    }
+    assert layout(Texture(**numbers | {"array_size": np.int16(3)})).SizeBytes == 3 * 65536
+    assert Texture(**numbers) == Texture(width=8, height=8, element_bytes=4)
+
+
+@pytest.mark.parametrize("text", ["foo", "x", "x0^", "x0 w1", "x100", "--"])
+def test_patterns_that_are_none(text):
+    with pytest.raises(LayoutError, match="an address bit is -, x0 or x7"):
+        Pattern.parse(text)

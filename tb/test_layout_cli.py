@@ -33,6 +33,16 @@ def test_table():
     assert lines[-1].split() == ["5", "1x1x1", "8x8x1", "1024", "256", "tail"]
 
 
+def test_a_file_of_another_size(tmp_path):
+    path, out = tmp_path / "a.bin", tmp_path / "a.dds"
+    path.write_bytes(bytes(100))
+    result = minmip("unswizzle", path, "16x16", "--format", "R8", "--mode", "256B_S", "-o", out)
+    assert_refused(result, f"{path} must have the 256 bytes of this resource, not 100")
+    result = minmip("unswizzle", path, "16x16", "--format", "NV12", "-o", out)
+    assert_refused(result, "a DDS file has one plane, NV12 has 2")
+    assert not out.exists()
+
+
 def test_json_is_the_query():
     arguments = ("layout", "40x30x20", "--format", "BC3", "--mips", 3, "--mode", "64KB_S")
     result = minmip(*arguments, "--at", "1,2,3,4", "--json")
@@ -146,7 +156,7 @@ def test_dds_there_and_back(image, tmp_path):
         (("swizzle", "in.dds", "-o", "out", "--mode", "VAR_S"), "VAR_S (13) is reserved"),
         (("swizzle", "in.dds", "-o", "no/where"), "No such file"),
         (("unswizzle", "short.dds", "4x4", "-o", "out"), "--format is needed"),
-        (("unswizzle", "short.dds", "4x4", "--format", "BC1", "-o", "out"), "wanted 65536 bytes"),
+        (("unswizzle", "short.dds", "4x4", "--format", "BC1", "-o", "out"), "have the 65536 bytes"),
     ],
 )
 def test_files_that_are_refused(image, arguments, words, tmp_path, monkeypatch):

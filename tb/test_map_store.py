@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Map store: pipeline, host and clears at the same time, each on bytes of its own."""
+"""Map store: pipeline, host, clears and resolves at the same time, each on bytes of its own."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.packing import pack
 from kit.stream import simulate
-from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal
+from kit.vlib import TRAFFIC, VerilatedBlock, assert_columns_equal, beats_of
 from memory_bench import (
     BASE,
     BLOCKS,
@@ -17,21 +17,39 @@ from memory_bench import (
     operations,
 )
 from mutants.host_port import MUTANTS
+from resolve_bench import columns_of, decoded_columns, map_part
 
 from minmip.hw.config import FULL
 from minmip.hw.map_store import MapStore
 from minmip.hw.shapes import MemoryOp
 from minmip.hw.word_beats import WORDS
+from minmip.sim.golden.resolve import resolve
 from minmip.sim.runners.verilator import Traffic
 
 START = BASE * 256
 WINDOW = {"base": BASE, "limit": BASE + BLOCKS}
-"""Lanes of 4: 0 belongs to the pipeline, 1 to the host, 2 to the clears; words behind the 99th
-belong to the clears wholly."""
+"""Lanes of 4: 0 belongs to the pipeline, 1 to the host, 2 to the clears, 3 to the resolves; words
+behind the 99th belong to the clears wholly."""
 
 
-def three(rng, count, cfg):
-    """Columns of all three requesters, and the bytes that must be there at the end."""
+def narrow_parts(rng, count, cfg, encodes):
+    """Parts one texel wide of a map of rows of 256 bytes; a share of them encodes."""
+    rows = 100 * cfg.word_bytes // 256
+    parts = []
+    for _ in range(count):
+        x, y = 4 * int(rng.integers(0, 64)) + 3, int(rng.integers(0, rows))
+        size = (1, int(rng.integers(1, rows - y + 1)), 1)
+        encode = rng.random() < encodes
+        texels = rng.integers(0, 256, size[::-1]).astype(np.uint8) if encode else None
+        kind = int(rng.integers(0, 3))
+        parts.append(
+            map_part(0, (256, rows, 1), (x, y, 0), size, kind=kind, texels=texels, base=START)
+        )
+    return parts
+
+
+def four(rng, count, cfg, *, encodes=0.6):
+    """Columns of all four requesters, and the bytes that must be there at the end."""
     every = sum(1 << lane for lane in range(0, cfg.word_bytes, 4))
     own, host = operations(rng, count, cfg), host_requests(rng, count // 3, cfg, tag_bits=8)
     first = START // cfg.word_bytes
@@ -64,11 +82,20 @@ def three(rng, count, cfg):
     error = ranges["start"] + ranges["length"] > START + BLOCKS * 256
     for at, length, value in zip(*(ranges[n] for n in ("start", "length", "value")), strict=True):
         memory[at - START : at - START + length] = value
+    parts = narrow_parts(rng, count // 20, cfg, encodes)
+    resolves = columns_of(rng, parts, cfg)
+    texels = decoded_columns(parts, resolve(memory, START, parts), cfg)
+    tag = resolves["i"]["tag"]
     return (
-        {"i": own, "i_host": host, "i_clear": ranges},
+        {
+            **{"i": own, "i_host": host, "i_clear": ranges},
+            **{"i_resolve": resolves["i"], "i_texels": resolves["i_texels"]},
+        },
         {
             "o_host": answers | {"tag": host["tag"]},
             "o_clear": {"error": error, "tag": ranges["tag"]},
+            "o_resolve": {"error": np.zeros(len(tag)), "tag": tag},
+            "o_texels": texels,
         },
         memory,
     )
@@ -89,9 +116,17 @@ def check(columns, wanted):
     """Compare; of the host's answers only its own bytes."""
     own = slice(1, None, 4)
     assert_columns_equal(columns["o_host"]["data"][:, own], wanted["o_host"]["data"][:, own])
-    for name, fields in (("o_host", ("error", "tag")), ("o_clear", ("error", "tag"))):
-        for field in fields:
+    for name in ("o_host", "o_clear", "o_resolve"):
+        for field in ("error", "tag"):
             assert_columns_equal(columns[name][field], wanted[name][field], f"{name}.{field}")
+    found, texels = columns["o_texels"], wanted["o_texels"]
+    assert_columns_equal(found["mask"], texels["mask"], "o_texels.mask")
+    lanes = found["mask"][:, None] >> np.arange(found["texel"].shape[1]) & 1
+    assert_columns_equal(found["texel"] * lanes, texels["texel"], "o_texels.texel")
+
+
+def counts(wanted):
+    return {name: beats_of(columns) for name, columns in wanted.items()}
 
 
 @pytest.fixture(scope="module")
@@ -108,15 +143,11 @@ def clear_all(store):
 
 
 @pytest.mark.parametrize("traffic", TRAFFIC)
-def test_three_requesters(store, traffic):
+def test_four_requesters(store, traffic):
     clear_all(store)
     rng = np.random.default_rng(sorted(TRAFFIC).index(traffic))
-    columns, wanted, memory = three(rng, 1000 if traffic == "long stalls" else 20_000, FULL)
-    result, _ = store.run(
-        columns,
-        {"o_host": len(wanted["o_host"]["tag"]), "o_clear": len(wanted["o_clear"]["tag"])},
-        traffic=traffic,
-    )
+    columns, wanted, memory = four(rng, 1000 if traffic == "long stalls" else 20_000, FULL)
+    result, _ = store.run(columns, counts(wanted), traffic=traffic)
     check(result, wanted)
     after = store.run({"i_host": reads(FULL)}, {"o_host": BLOCKS * 16, "o_clear": 0})[0]
     np.testing.assert_array_equal(after["o_host"]["data"].ravel(), memory)
@@ -160,22 +191,28 @@ def test_host_that_leaves_its_answers(store):
 
 
 def test_rates(store):
-    """A clear and the host's reads alone: one word per clock."""
+    """A clear, a resolve and the host's reads alone: one word per clock."""
     _, run = clear_all(store)
     assert run.output_stamps["o_clear"][0] - run.input_stamps["i_clear"][0] < BLOCKS * 16 + 25
+    part = map_part(0, (256, 10, 1), (0, 0, 0), (256, 10, 1), base=START)
+    resolves = columns_of(np.random.default_rng(1), [part], FULL)["i"]
+    _, run = store.run({"i_resolve": resolves}, {"o_resolve": 1, "o_texels": 160})
+    np.testing.assert_array_equal(np.diff(run.output_stamps["o_texels"]), 1)
+    assert run.output_stamps["o_resolve"][0] - run.input_stamps["i_resolve"][0] == 160 + 26
     _, run = store.run({"i_host": reads(FULL)}, {"o_host": BLOCKS * 16, "o_clear": 0})
     np.testing.assert_array_equal(np.diff(run.output_stamps["o_host"]), 1)
 
 
 def simulated(seed):
-    columns, wanted, _ = three(np.random.default_rng(seed), 300, SMALL)
+    columns, wanted, _ = four(np.random.default_rng(seed), 300, SMALL)
     result = simulate(
         MapStore(SMALL),
         columns,
-        {"o_host": len(wanted["o_host"]["tag"]), "o_clear": len(wanted["o_clear"]["tag"])},
+        counts(wanted),
         traffic="both",
         seed=seed,
         ports=WINDOW,
+        timeout=5000,
     )
     check(result, wanted)
 
@@ -193,7 +230,9 @@ def test_mutant_is_caught(mutant):
 def test_cocotb():
     """The host first writes and then reads words that nobody else touches."""
     rng = np.random.default_rng(3)
-    columns, _, _ = three(rng, 300, SMALL)
+    columns, wanted, _ = four(
+        rng, 300, SMALL, encodes=1
+    )  # lanes beside a rectangle may be anything
     count = 60
     place = 200 + np.arange(2 * count) % count
     data = rng.integers(0, 256, (2 * count, SMALL.word_bytes))
@@ -214,6 +253,6 @@ def test_cocotb():
         MapStore(SMALL),
         "map_store",
         columns | {"i_host": host, "i_clear": ranges},
-        {"o_host": answers, "o_clear": clears},
+        {"o_host": answers, "o_clear": clears, "o_resolve": wanted["o_resolve"]},
         ports=WINDOW,
     )

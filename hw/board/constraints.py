@@ -140,11 +140,11 @@ class _Pins(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         uart = platform.request("uart", 0, dir="-")
-        m.submodules.rx = rx = io.Buffer("i", uart.rx)
+        m.submodules.rx = rx = io.Buffer(io.Direction.Input, uart.rx)
         line = Signal()
         m.d.sync += line.eq(rx.i)
         for n, port in enumerate([uart.tx, *(_led(platform, n) for n in range(_LEDS))]):
-            m.submodules[f"out{n}"] = out = io.Buffer("o", port)
+            m.submodules[f"out{n}"] = out = io.Buffer(io.Direction.Output, port)
             m.d.comb += out.o.eq(line)
         return m
 

@@ -61,10 +61,10 @@ class Ulx3sTop(wiring.Component):
         }
         pins = {}
         for name, port in inputs.items():
-            m.submodules[name] = buffer = io.Buffer("i", port)
+            m.submodules[name] = buffer = io.Buffer(io.Direction.Input, port)
             pins[name] = buffer.i
         for name, (port, value) in outputs.items():
-            m.submodules[name] = buffer = io.Buffer("o", port)
+            m.submodules[name] = buffer = io.Buffer(io.Direction.Output, port)
             m.d.comb += buffer.o.eq(value)
         clock = Signal(name="clock")  # the name that its constraint has
         locked = Signal()

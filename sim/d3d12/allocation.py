@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from minmip.hw.config import FULL, UnitConfig
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.formats import short_name
 from minmip.sim.d3d12.resources import (
@@ -30,10 +31,12 @@ BUFFER_ALIGNMENT = 1 << 16
 """Buffers take whole units of 64 KB of a heap, as Direct3D 12 has it."""
 
 
-def checked_resource(desc: D3D12_RESOURCE_DESC1, *, xbox: bool) -> D3D12_RESOURCE_DESC1:
+def checked_resource(
+    desc: D3D12_RESOURCE_DESC1, *, xbox: bool, config: UnitConfig = FULL
+) -> D3D12_RESOURCE_DESC1:
     """Check a description, its swizzle mode included; see `checked_description`."""
     check_structure(D3D12_RESOURCE_DESC1, desc)
-    checked = checked_description(desc, xbox=xbox)
+    checked = checked_description(desc, xbox=xbox, config=config)
     if checked.Layout != LAYOUT_UNKNOWN and checked.SampleDesc.Count == 1:
         size_and_alignment(checked)  # refuses swizzle modes that the texture cannot have
     return checked

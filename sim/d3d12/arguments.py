@@ -21,7 +21,10 @@ def shown(value: object) -> str:
     """Return a value as a message shows it: members by their C names, all in one short line."""
     if isinstance(value, Enum):
         return value.name or repr(value)
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python prints no number of thousands of digits
+        text = f"a huge {type(value).__name__}"
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
@@ -47,7 +50,8 @@ def member(name: str, kind: type[AnyEnum], value: object, *choices: AnyEnum) -> 
     try:
         if isinstance(value, Enum) and not isinstance(value, kind):
             raise TypeError
-        found = kind(index(value))  # pyright: ignore[reportArgumentType]
+        number = index(value)  # pyright: ignore[reportArgumentType]
+        found = kind(number) if number >= 0 else None
     except (ValueError, TypeError):
         found = None
     if found is None or (choices and found not in choices):

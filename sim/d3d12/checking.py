@@ -39,6 +39,8 @@ def check_texture_operand(view: View, texture: View | Resource | None, *, xbox: 
         return
     if not isinstance(texture, View | Resource):
         raise D3D12Error(f"the texture operand must be a view, not {type(texture).__name__}")
+    if isinstance(texture, View) and texture.linked_type:
+        raise D3D12Error("the texture operand must be a view of the texture, not of its map")
     resource = texture.resource if isinstance(texture, View) else texture
     if resource is not view.target:
         if xbox:

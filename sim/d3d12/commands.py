@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from minmip.sim.d3d12.enums import (
 )
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.region_copies import checked_region, copy_region
-from minmip.sim.d3d12.resolve import checked_transcode, transcode
+from minmip.sim.d3d12.resolve import RAW_IS_XBOX, checked_transcode
 from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import MIN_MIP
 from minmip.sim.d3d12.stages import PIXEL, checked_stage, read_state
@@ -41,6 +42,7 @@ from minmip.sim.d3d12.states import (
     named,
 )
 from minmip.sim.d3d12.structures import D3D12_RECT, check_structure
+from minmip.sim.d3d12.transcode import transcode
 from minmip.sim.d3d12.view import View, view_field
 from minmip.sim.golden.descriptor import LINKED_FILTER
 
@@ -92,8 +94,13 @@ class CommandList(Context):
         check_defined(min_mip)
         place = [*np.moveaxis(whole_numbers("texel", texel, view.axes), -1, 0)]
         layer = whole_numbers("array_slice", array_slice) + view_field(view, "BASE_ARRAY")
-        texels = min_mip.texels(0)
-        for name, at, size in zip("xyz", place, texels.shape[:0:-1], strict=False):
+        if layer.shape not in ((), place[0].shape):
+            raise D3D12Error(
+                f"array_slice must be a number or have shape {list(place[0].shape)}, not "
+                f"{list(layer.shape)}"
+            )
+        sides = min_mip.byte_offsets(0).shape[:0:-1]
+        for name, at, size in zip("xyz", place, sides, strict=False):
             if ((at < 0) | (at >= size)).any():
                 raise D3D12Error(
                     f"texel {name} must be in 0..{size - 1}, not {at.min()}..{at.max()}: at uv = "
@@ -104,6 +111,7 @@ class CommandList(Context):
         if view.axes < 3 and ((layer < 0) | (layer > last)).any():
             raise D3D12Error(f"array_slice must be a slice of the view, not {array_slice}")
         self._use((min_mip, read_state(checked_stage(stage)), "a load"))
+        texels = min_mip.texels(0)
         first = layer if view.axes < 3 else 0
         return texels[(first, *reversed(place))].astype(np.float32) / np.float32(8)
 
@@ -129,7 +137,8 @@ class CommandList(Context):
         if not isinstance(feedback, Resource) or not feedback.is_opaque:
             raise D3D12Error("only an opaque feedback map can be decoded")
         self._check_owner(feedback)
-        flag("raw", raw)
+        if flag("raw", raw) and not self._xbox:
+            raise D3D12Error(RAW_IS_XBOX)
         check_cleared(feedback)
         if self._debug:
             warn_of_late_decode(feedback, list(range(len(feedback.defined))))
@@ -205,14 +214,14 @@ class CommandList(Context):
             check_cleared(src, job.subresources)
         else:
             check_defined(src)
+        late = partial(warn_of_late_decode, src, job.subresources) if job.decode else None
         self._use(
             (src, RESOLVE_SOURCE, "a resolve's source"),
             (dst, RESOLVE_DEST, "a resolve's destination"),
+            look=late,
         )
-        if job.decode and self._debug:
-            warn_of_late_decode(src, job.subresources)
         self._flush()
-        transcode(job)
+        transcode(job, self._resolver)
         job.opaque.unread = False
         if not job.decode:
             job.opaque.stale[:] = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -57,13 +58,13 @@ class Context(Recorder):
         feedback = self._map_of(view, FEEDBACK_TYPES, FEEDBACK_MAKER)
         if feedback is None:
             return
-        self._use((feedback, UNORDERED_ACCESS, "a clear"))
+        self._use(
+            (feedback, UNORDERED_ACCESS, "a clear"), look=partial(warn_of_lost_feedback, feedback)
+        )
         cleared = NONE_SAMPLED if view.linked_type == LINKED_MIN else 0
         self._heap.flush()
-        if self._debug:
-            warn_of_lost_feedback(feedback)
         self._heap.fill(feedback.address, feedback.size_in_bytes, cleared)
-        feedback.defined[:] = True
+        feedback.define(slice(None))
         feedback.paired, feedback.unread, feedback.stale[:] = None, False, False
 
     def write_sampler_feedback(
@@ -155,9 +156,10 @@ class Context(Recorder):
                 "D3D12XBOX_SAMPLER_FLAG_ENABLE_MINMIP_FILTER: do not read the map with the "
                 "texture's own sampler"
             )
-        if self._debug:
-            check_residency(min_mip, view_field(view, "LAST_LEVEL"))
-        self._use((min_mip, read_state(lanes.get("stage", PIXEL)), "a MinMip sample"))
+        self._use(
+            (min_mip, read_state(lanes.get("stage", PIXEL)), "a MinMip sample"),
+            look=partial(check_residency, min_mip, view_field(view, "LAST_LEVEL")),
+        )
         self._draws.append(draw)
         everything = self._run(self._backend).filtered
         filtered = everything[len(everything) - len(draw) :]
@@ -168,6 +170,8 @@ class Context(Recorder):
         if feedback is None:
             return
         check_cleared(feedback)
+        if view.target is not None:
+            view.target.check_alive()
         if feedback.paired not in (None, view.target):
             raise D3D12Error(
                 "the map holds feedback of another texture: one map serves one texture between "

@@ -42,7 +42,8 @@ def copy_whole(dst: Resource, src: Resource) -> None:
         texels = src.texels(mip)
         for layer in range(src.slices):
             dst.put_texels(mip, layer, (slice(None),), texels[layer])
-    dst.defined[:], dst.stale[:] = src.defined, src.stale
+    dst.define(slice(None), src.defined)
+    dst.stale[:] = src.stale
     dst.paired, dst.unread = src.paired, src.unread
 
 
@@ -77,4 +78,4 @@ def copy_buffer_region(dst: Resource, to: int, src: Resource, start: int, count:
     source, target = (r.byte_offsets(0)[0] for r in (src, dst))
     src.heap.flush()
     src.heap.memory[target[to : to + count]] = src.heap.memory[source[start : start + count]]
-    dst.defined[:] = src.defined
+    dst.define(slice(None), src.defined)

@@ -4,12 +4,22 @@ import numpy as np
 
 from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.resources import MIN_MIP, decoded_size, mip_size, texture_axes
+from minmip.sim.golden import resolve
+from minmip.sim.golden.resolve import NONE_SAMPLED
 
-__all__ = ["NONE_SAMPLED", "decoded_mip", "decoded_texels", "encoded"]
+__all__ = ["NONE_SAMPLED", "decoded_mip", "decoded_texels", "map_kind", "nothing_written"]
 
-NONE_SAMPLED = 0xFF
-"""A MinMip texel of a region that nothing sampled; it is no mip level."""
-LEVELS = 32
+
+def map_kind(feedback: Resource, raw: bool) -> int:
+    """Kind of an opaque map for `sim.golden.resolve`; `raw` keeps the bytes as they are."""
+    if raw:
+        return resolve.RAW
+    return resolve.MIN_MIP if feedback.desc.Format == MIN_MIP else resolve.MIP_REGION_USED
+
+
+def nothing_written(feedback: Resource) -> int:
+    """Decoded texel of a region that has none in an opaque map, or that nothing sampled."""
+    return NONE_SAMPLED if feedback.desc.Format == MIN_MIP else 0
 
 
 def decoded_mip(feedback: Resource, mip: int, raw: bool) -> np.ndarray:
@@ -37,25 +47,10 @@ def decoded_texels(feedback: Resource, mip: int, raw: bool) -> np.ndarray:
         (MinMip) or 0 (MipRegionUsed).
     """
     desc = feedback.desc
-    min_mip = desc.Format == MIN_MIP
     stored = feedback.texels(mip)
-    if raw:
-        values = stored
-    elif min_mip:
-        values = np.where(stored == NONE_SAMPLED, NONE_SAMPLED, stored >> 3)
-    else:
-        values = np.where(stored != 0, 0xFF, 0)
     size = mip_size(decoded_size(desc), mip)[: texture_axes(desc)]
-    decoded = np.full((len(stored), *reversed(size)), NONE_SAMPLED if min_mip else 0, np.uint8)
-    decoded[tuple(slice(n) for n in stored.shape)] = values
+    decoded = np.full((len(stored), *reversed(size)), nothing_written(feedback), np.uint8)
+    decoded[tuple(slice(n) for n in stored.shape)] = resolve.decoded(
+        stored, map_kind(feedback, raw)
+    )
     return decoded
-
-
-def encoded(values: np.ndarray, min_mip: bool) -> np.ndarray:
-    """Turn decoded values into bytes of a map: U5.3 levels, or flags.
-
-    MinMip levels that a byte cannot hold, 32 and above, count as 0xFF.
-    """
-    if min_mip:
-        return np.where(values < LEVELS, values << 3, NONE_SAMPLED).astype(np.uint8)
-    return (values != 0).astype(np.uint8)

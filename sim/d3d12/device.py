@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
+from minmip.hw.config import FULL, UnitConfig
 from minmip.sim import golden
 from minmip.sim.d3d12.allocation import (
     BUFFER_ALIGNMENT,
@@ -52,13 +54,16 @@ class Device(ViewMaker):
     memory_size : int
         Bytes of GPU memory for maps; only what is used is really taken.
     backend : callable
-        Runs a Trace and returns a Result; the golden model by default.
+        Runs a Trace and returns a Result; the golden model of `config` by default. One with an
+        attribute `resolve`, as the verilated unit has, decodes and encodes maps too.
     debug : bool
         Whether the debug layer looks at resource states and at what users trip over: undefined
         use is refused, a hazard is a D3D12Warning.
     tier : D3D12_SAMPLER_FEEDBACK_TIER
         What `sampler_feedback_tier` answers. TIER_0_9 refuses feedback with address modes other
         than WRAP and CLAMP and for parts of a texture; the hardware is TIER_1_0.
+    config : UnitConfig
+        What the build of the unit contains; R8_UINT maps may have its swizzle modes.
     """
 
     def __init__(
@@ -67,12 +72,19 @@ class Device(ViewMaker):
         xbox: bool = True,
         memory_base: int = 1 << 32,
         memory_size: int = 1 << 28,
-        backend: Callable[[Trace], Result] = golden.run,
+        backend: Callable[[Trace], Result] | None = None,
         debug: bool = False,
         tier: D3D12_SAMPLER_FEEDBACK_TIER = TIER_1_0,
+        config: UnitConfig = FULL,
     ):
         super().__init__(
-            memory_base, memory_size, backend, xbox=xbox, debug=debug, tier=checked_tier(tier)
+            memory_base,
+            memory_size,
+            partial(golden.run, config=config) if backend is None else backend,
+            xbox=xbox,
+            debug=debug,
+            tier=checked_tier(tier),
+            config=config,
         )
 
     @property
@@ -89,7 +101,7 @@ class Device(ViewMaker):
         """
         if not isinstance(descs, list | tuple):
             raise D3D12Error(f"wanted a list of descriptions, not {type(descs).__name__}")
-        return allocation_info([checked_resource(desc, xbox=self._xbox) for desc in descs])
+        return allocation_info([self._checked(desc) for desc in descs])
 
     def get_copyable_footprints(
         self,
@@ -103,7 +115,7 @@ class Device(ViewMaker):
         `num_subresources` None is all from the first on. Rows are 256 bytes or a multiple apart,
         subresources begin at multiples of 512.
         """
-        checked = checked_resource(desc, xbox=self._xbox)
+        checked = self._checked(desc)
         return copyable_footprints(checked, first_subresource, num_subresources, base_offset)
 
     def get_resource_tiling(self, resource: Resource) -> ResourceTiling:
@@ -119,11 +131,11 @@ class Device(ViewMaker):
         """Create a texture, a feedback map, a MinMip map or a buffer in memory of its own.
 
         Buffers, feedback maps and R8_UINT or R8_TYPELESS textures get zeroed memory, these in
-        256B_S unless the layout says LINEAR; of other textures only the description exists.
+        256B_S unless the layout says otherwise; of other textures only the description exists.
         """
-        checked = checked_resource(desc, xbox=self._xbox)
+        checked = self._checked(desc)
         state = checked_state(checked, initial_state)
-        return Resource.create(checked, self._heap, state)
+        return Resource.create(checked, self._heap, state, xor_patterns=self._config.xor_patterns)
 
     def create_heap(self, desc: D3D12_HEAP_DESC) -> ResourceHeap:
         """Take memory for placed resources; its contents are undefined (bytes of 0xCD)."""
@@ -165,7 +177,7 @@ class Device(ViewMaker):
         if heap.heap is not self._heap:
             raise D3D12Error("the heap belongs to another device")
         heap_offset = whole_number("HeapOffset", heap_offset, 0, heap.desc.SizeInBytes)
-        checked = checked_resource(desc, xbox=self._xbox)
+        checked = self._checked(desc)
         state = checked_state(checked, initial_state)
         size, alignment = size_and_alignment(checked)
         if alignment > heap.desc.Alignment:
@@ -183,6 +195,15 @@ class Device(ViewMaker):
                 f"{size} bytes at HeapOffset {heap_offset} pass the end of the heap's "
                 f"{heap.desc.SizeInBytes} bytes"
             )
-        made = Resource.create(checked, self._heap, state, heap.address + heap_offset)
+        made = Resource.create(
+            checked,
+            self._heap,
+            state,
+            heap.address + heap_offset,
+            xor_patterns=self._config.xor_patterns,
+        )
         heap.add(made)
         return made
+
+    def _checked(self, desc: D3D12_RESOURCE_DESC1) -> D3D12_RESOURCE_DESC1:
+        return checked_resource(desc, xbox=self._xbox, config=self._config)

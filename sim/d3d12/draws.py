@@ -14,6 +14,7 @@ from minmip.sim.trace import FLAG_CLAMP, SAMPLE_B, SAMPLE_D, SAMPLE_L, Trace
 __all__ = ["Draw", "floats", "join", "lane_floats", "lane_masks", "lane_vectors", "whole_numbers"]
 
 LANES = 4
+INT64 = np.iinfo(np.int64)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -146,7 +147,7 @@ def whole_numbers(name: str, values, axes: int | None = None) -> np.ndarray:
     if array.dtype.kind not in "iu" or (axes and array.shape[-1:] != (axes,)):
         wanted = f"whole numbers [..., {axes}]" if axes else "whole numbers"
         raise D3D12Error(f"{name} must be {wanted}, not {array.dtype} {list(array.shape)}")
-    return array.astype(np.int64)
+    return np.clip(array, INT64.min, INT64.max).astype(np.int64)
 
 
 def _distinct(words: list[np.ndarray], width: int) -> tuple[np.ndarray, list[int]]:

@@ -113,9 +113,11 @@ class ResourceHeap:
     placed: list[Resource] = field(default_factory=list, repr=False)
 
     def add(self, resource: Resource) -> None:
-        """Remember a placed resource; older ones in the same place become undefined."""
+        """Remember a placed resource; older ones over the same bytes become undefined."""
         end = resource.address + resource.size_in_bytes
         for older in self.placed:
             if older.address < end and resource.address < older.address + older.size_in_bytes:
                 older.defined[:] = False
+                older.aliases.append(resource)
+                resource.aliases.append(older)
         self.placed.append(resource)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from minmip.hw.config import UnitConfig
 from minmip.sim.d3d12.arguments import flag, shown
 from minmip.sim.d3d12.draws import Draw, join
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES, D3D12_SAMPLER_FEEDBACK_TIER
@@ -13,7 +14,9 @@ from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.heap import Heap
 from minmip.sim.d3d12.resource import Resource
 from minmip.sim.d3d12.states import COMMON, check_use, promote
+from minmip.sim.d3d12.transcode import Resolver
 from minmip.sim.d3d12.view import View
+from minmip.sim.golden.resolve import resolve
 from minmip.sim.trace import Result, Trace
 
 __all__ = ["Recorder"]
@@ -27,11 +30,14 @@ class Recorder:
     heap_base, heap_size : int
         GPU memory, see `Heap`.
     backend : callable
-        Runs a Trace and returns a Result.
+        Runs a Trace and returns a Result. One with an attribute `resolve`, a `Resolver`, decodes
+        and encodes maps too; else the golden model does.
     xbox, debug : bool
         Whether the Xbox extensions and the debug layer are there.
     tier : D3D12_SAMPLER_FEEDBACK_TIER
         TIER_0_9 refuses what only TIER_1_0 allows.
+    config : UnitConfig
+        What the build of the unit contains.
     """
 
     def __init__(
@@ -43,12 +49,17 @@ class Recorder:
         xbox: bool,
         debug: bool,
         tier: D3D12_SAMPLER_FEEDBACK_TIER,
+        config: UnitConfig,
     ):
         self._heap = Heap(heap_base, heap_size, self._flush, self.execute)
         self._backend = _callable(backend)
         self._xbox = flag("xbox", xbox)
         self._debug = flag("debug", debug)
         self._tier = tier
+        if not isinstance(config, UnitConfig):
+            raise D3D12Error(f"config must be a UnitConfig, not {shown(config)}")
+        self._config = config
+        self._resolver: Resolver = getattr(backend, "resolve", None) or resolve
         self._draws: list[Draw] = []
         self._promoted: list[Resource] = []
 
@@ -97,6 +108,8 @@ class Recorder:
     def _run(self, backend: Callable[[Trace], Result]) -> Result:
         trace = self.build_trace()
         result = backend(trace)
+        if not isinstance(result, Result) or result.memory.shape != trace.memory.shape:
+            raise D3D12Error("the backend must return a Result with the trace's memory")
         self._draws.clear()
         refused = np.flatnonzero(result.error)
         if refused.size:
@@ -108,15 +121,22 @@ class Recorder:
         self._heap.memory[:] = result.memory
         return result
 
-    def _use(self, *uses: tuple[Resource, D3D12_RESOURCE_STATES, str]) -> None:
+    def _use(
+        self,
+        *uses: tuple[Resource, D3D12_RESOURCE_STATES, str],
+        look: Callable[[], None] | None = None,
+    ) -> None:
         """Check the states of resources in the debug layer; the last check of a command.
 
-        Each use is the resource, the state that it needs, and its name in a message.
+        Each use is the resource, the state that it needs, and its name in a message. `look`
+        warns of what the command may do unmeant, when the states are right.
         """
         if not self._debug:
             return
         for resource, state, what in uses:
             check_use(resource, state, what)
+        if look:
+            look()
         for resource, state, _ in uses:
             promote(resource, state)
             self._promoted.append(resource)

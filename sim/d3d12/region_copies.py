@@ -126,7 +126,8 @@ def copy_region(job: RegionCopy) -> None:
     target = job.dst.byte_offsets(job.corner, (x, y, z))
     memory = job.src.resource.heap.memory
     memory[target] = memory[source]
-    job.dst.resource.defined[job.dst.subresource] = job.src.resource.defined[job.src.subresource]
+    defined = job.src.resource.defined[job.src.subresource]
+    job.dst.resource.define(job.dst.subresource, defined)
 
 
 def _side(name: str, location: D3D12_TEXTURE_COPY_LOCATION) -> Side:

@@ -1,4 +1,4 @@
-"""Decoding and encoding of feedback maps: ResolveSubresourceRegion (spec 03, spec 06 "Resolve")."""
+"""Checks of ResolveSubresourceRegion: decoding and encoding feedback maps (spec 06 "Resolve")."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from math import prod
 
 from minmip.sim.d3d12.arguments import member, whole_number
-from minmip.sim.d3d12.decode import decoded_texels, encoded
 from minmip.sim.d3d12.enums import D3D12_RESOLVE_MODE, DXGI_FORMAT
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.resource import Resource
@@ -20,11 +19,12 @@ from minmip.sim.d3d12.resources import (
 )
 from minmip.sim.d3d12.structures import D3D12_RECT, check_structure
 
-__all__ = ["UINT_MAX", "Transcode", "checked_transcode", "transcode"]
+__all__ = ["RAW_IS_XBOX", "UINT_MAX", "Transcode", "checked_transcode"]
 
 UINT_MAX = 0xFFFFFFFF
 """A subresource index that stands for the whole resource."""
 
+RAW_IS_XBOX = "R8_TYPELESS, the raw bytes of a feedback map, is an Xbox extension"
 DECODE = D3D12_RESOLVE_MODE.D3D12_RESOLVE_MODE_DECODE_SAMPLER_FEEDBACK
 ENCODE = D3D12_RESOLVE_MODE.D3D12_RESOLVE_MODE_ENCODE_SAMPLER_FEEDBACK
 R8_UINT = DXGI_FORMAT.DXGI_FORMAT_R8_UINT
@@ -141,44 +141,11 @@ def checked_transcode(
     )
 
 
-def transcode(job: Transcode) -> None:
-    """Carry out a checked resolve: padding stays, texels that the hardware has not are lost."""
-    for (mip, layer), index in zip(job.places, job.subresources, strict=True):
-        source, target = job.parts(mip)
-        if job.decode:
-            values = decoded_texels(job.opaque, mip, job.raw)[layer][source]
-            if is_buffer(job.plain.desc):
-                values, target = values.ravel(), (slice(0, values.size),)
-            job.plain.put_texels(mip, layer, target, values)
-            job.plain.defined[index] = True
-        else:
-            _encode(job, mip, layer, source, target)
-            if job.rect is None:
-                job.opaque.defined[index] = True
-
-
-def _encode(job: Transcode, mip: int, layer: int, source, target) -> None:
-    values = job.plain.texels(mip)[layer]
-    if is_buffer(job.plain.desc):
-        shape = tuple(part.stop for part in source)
-        values = values[: prod(shape)].reshape(shape)
-    values = values[source]
-    if not job.raw:
-        values = encoded(values, job.opaque.desc.Format == MIN_MIP)
-    stored = job.opaque.texels(mip)[layer].shape
-    kept = [
-        slice(part.start, max(part.start, min(part.stop, n)))
-        for part, n in zip(target, stored, strict=True)
-    ]
-    values = values[tuple(slice(part.stop - part.start) for part in kept)]
-    job.opaque.put_texels(mip, layer, tuple(kept), values)
-
-
 def _checked_format(plain: Resource, form: DXGI_FORMAT, xbox: bool) -> bool:
     """Whether bytes are taken raw; D3D12Error for a format that does not fit."""
     form = member("Format of a resolve", DXGI_FORMAT, form, R8_UINT, R8_TYPELESS)
     if form == R8_TYPELESS and not xbox:
-        raise D3D12Error("R8_TYPELESS, the raw bytes of a feedback map, is an Xbox extension")
+        raise D3D12Error(RAW_IS_XBOX)
     if not is_buffer(plain.desc) and plain.desc.Format != form:
         raise D3D12Error(
             f"the non-opaque side must be {form.name}, the resolve's Format, not "

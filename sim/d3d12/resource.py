@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from minmip.hw.config import XorPattern
 from minmip.sim.d3d12.arguments import as_array, whole_number
 from minmip.sim.d3d12.enums import D3D12_RESOURCE_STATES
 from minmip.sim.d3d12.errors import D3D12Error
@@ -24,6 +25,7 @@ from minmip.sim.d3d12.resources import (
 )
 from minmip.sim.d3d12.structures import D3D12_RESOURCE_DESC1
 from minmip.sim.golden.address import MapLayout, map_layout, texel_address
+from minmip.sim.golden.resolve import MapPart
 
 __all__ = ["Resource"]
 
@@ -54,6 +56,8 @@ class Resource:
         The texture whose feedback the map holds since it was cleared.
     unread : bool
         Whether a feedback map holds what was written since it was cleared or decoded.
+    aliases : list of Resource
+        Resources placed over the same bytes of a heap.
     released : bool
         Whether `release` was called: nothing takes the resource any more.
     stale : numpy.ndarray
@@ -72,6 +76,7 @@ class Resource:
     defined: np.ndarray = field(repr=False)
     paired: Resource | None = field(default=None, repr=False)
     unread: bool = False
+    aliases: list[Resource] = field(default_factory=list, repr=False)
     released: bool = False
     stale: np.ndarray = field(repr=False)
     _layout: MapLayout | None = field(repr=False)
@@ -84,6 +89,8 @@ class Resource:
         heap: Heap,
         state: D3D12_RESOURCE_STATES,
         place: int | None = None,
+        *,
+        xor_patterns: tuple[XorPattern, ...] = (),
     ) -> Resource:
         """Give a checked description its memory (spec 05, 4.1 and 8.1).
 
@@ -98,6 +105,8 @@ class Resource:
         place : int, optional
             GPU address in a `ResourceHeap`, where the contents become undefined; without it the
             memory is new and zero.
+        xor_patterns : tuple of XorPattern
+            The unit's pipe XOR.
         """
         layout, sw_mode, size = None, 0, desc.Width
         if not is_buffer(desc):
@@ -110,13 +119,16 @@ class Resource:
                 size=np.array([stored]),
                 mips=np.array([stored_mips(desc)]),
                 volume=np.array([volume]),
+                xor_patterns=xor_patterns,
             )
             slices = stored[2] if volume else desc.DepthOrArraySize
             size = int(layout.total_bytes(np.array([slices]))[0])
         address = total = 0
         if is_stored(desc):
             total = size
-            address = heap.allocate(total, desc.Alignment) if place is None else place
+            # Under a pipe XOR the address bits inside a block would be a pipeBankXor.
+            alignment = max(desc.Alignment, 1 if layout is None else int(layout.block_bytes[0]))
+            address = heap.allocate(total, alignment) if place is None else place
             if place is not None:
                 heap.flush()
                 heap.fill(address, total, UNDEFINED_BYTE)
@@ -155,7 +167,7 @@ class Resource:
         self.need_memory()
         self.heap.finish()
         if not self.is_opaque:
-            self.defined[:] = True  # nobody can tell what the CPU will write
+            self.define(slice(None))  # nobody can tell what the CPU will write
         start = self.address - self.heap.base
         return self.heap.memory[start : start + self.size_in_bytes]
 
@@ -189,7 +201,7 @@ class Resource:
             )
         self.heap.finish()
         self.heap.memory[addresses] = texels
-        self.defined[subresource] = True
+        self.define(subresource)
 
     def texels(self, mip: int) -> np.ndarray:
         """Read all slices of a mip as the hardware has them, uint8 [slices, ...], after a flush."""
@@ -213,6 +225,29 @@ class Resource:
         self.heap.flush()
         self.heap.memory[addresses] = texels
 
+    def map_part(
+        self, mip: int, layer: int, where: tuple[slice, ...], kind: int, texels=None
+    ) -> MapPart:
+        """Part of a subresource of a texture for a resolver (`sim.golden.resolve`).
+
+        Parameters
+        ----------
+        mip, layer, where
+            As in `put_texels`.
+        kind : int
+            What its bytes mean.
+        texels : array, optional
+            uint8, of that shape, to encode.
+        """
+        assert self._layout is not None, "a buffer has no layout"
+        ends = [(one.start, one.stop - one.start) for one in reversed(where)]
+        ends += [(0, 1)] * (2 - len(ends)) + [(layer, 1)] * (len(ends) < 3)
+        corner, size = zip(*ends, strict=True)
+        if texels is not None:
+            texels = np.reshape(texels, size[::-1])
+        layout = replace(self._layout, base=self._layout.base + self.heap.base)
+        return MapPart(layout=layout, mip=mip, corner=corner, size=size, kind=kind, texels=texels)
+
     def release(self) -> None:
         """Give the resource up, after all recorded draws: whatever names it later is refused.
 
@@ -226,6 +261,15 @@ class Resource:
         """Raise D3D12Error for a resource that was released."""
         if self.released:
             raise D3D12Error(f"the {self.desc.Format.name} resource was released")
+
+    def define(self, subresources: int | slice, defined: bool | np.ndarray = True) -> None:
+        """Note that subresources were written, or copied from others, defined or not.
+
+        What lies over the same bytes of a heap is undefined from now on.
+        """
+        self.defined[subresources] = defined
+        for other in self.aliases:
+            other.defined[:] = False
 
     def need_memory(self) -> None:
         """Raise D3D12Error for a resource that was released or is a descriptor only."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil
 
+from minmip.hw.config import FULL, VOLUME_MODES, UnitConfig
 from minmip.sim.d3d12.arguments import shown
 from minmip.sim.d3d12.enums import (
     D3D12_RESOURCE_DIMENSION,
@@ -18,6 +19,7 @@ from minmip.sim.d3d12.structures import (
     D3D12_RESOURCE_DESC1,
     DXGI_SAMPLE_DESC,
 )
+from minmip.sim.layout import MODES
 
 __all__ = [
     "FEEDBACK_FORMATS",
@@ -84,11 +86,6 @@ AXES = ("Width", "Height", "Depth")
 # 001), other textures in 64KB_S, the mode of 64 KB tiles, which 1D textures have not.
 FIRST_XBOX_LAYOUT = 0x100
 SW_256B_S, SW_64KB_S = 1, 9
-MAP_LAYOUTS = (
-    LAYOUT_UNKNOWN,
-    D3D12_TEXTURE_LAYOUT.D3D12XBOX_TEXTURE_LAYOUT_SWIZZLE_MODE_LINEAR,
-    D3D12_TEXTURE_LAYOUT.D3D12XBOX_TEXTURE_LAYOUT_SWIZZLE_MODE_256B_S,
-)
 
 
 def is_buffer(desc: D3D12_RESOURCE_DESC1) -> bool:
@@ -162,7 +159,9 @@ def decoded_size(desc: D3D12_RESOURCE_DESC1) -> tuple[int, int, int]:
     return width, height, depth
 
 
-def checked_description(desc: D3D12_RESOURCE_DESC1, *, xbox: bool) -> D3D12_RESOURCE_DESC1:
+def checked_description(
+    desc: D3D12_RESOURCE_DESC1, *, xbox: bool, config: UnitConfig = FULL
+) -> D3D12_RESOURCE_DESC1:
     """Check a description and fill in its mip count.
 
     Parameters
@@ -172,6 +171,8 @@ def checked_description(desc: D3D12_RESOURCE_DESC1, *, xbox: bool) -> D3D12_RESO
     xbox : bool
         Whether the Xbox extensions apply: feedback maps of all dimensions, regions of any power of
         two, swizzle modes as layouts.
+    config : UnitConfig
+        The unit's build, whose swizzle modes R8_UINT maps may have.
 
     Returns
     -------
@@ -216,11 +217,8 @@ def checked_description(desc: D3D12_RESOURCE_DESC1, *, xbox: bool) -> D3D12_RESO
         _check_feedback_map(desc, xbox)
     elif desc.SamplerFeedbackMipRegion != D3D12_MIP_REGION():
         raise D3D12Error("SamplerFeedbackMipRegion must be 0 x 0 x 0 outside feedback formats")
-    elif desc.Format in PLAIN_FORMATS and desc.Layout not in MAP_LAYOUTS:
-        raise D3D12Error(
-            f"Layout of a {desc.Format.name} texture must be UNKNOWN, LINEAR or 256B_S, the modes "
-            f"of maps, not {desc.Layout.name}"
-        )
+    elif desc.Format in PLAIN_FORMATS and desc.Layout != LAYOUT_UNKNOWN:
+        _check_map_layout(desc, config)
     return replace(desc, MipLevels=desc.MipLevels or chain)
 
 
@@ -253,6 +251,18 @@ def _check_size(desc: D3D12_RESOURCE_DESC1) -> None:
         )
     if desc.Dimension == TEXTURE1D and desc.Height != 1:
         raise D3D12Error(f"Height of a TEXTURE1D must be 1, not {desc.Height}")
+
+
+def _check_map_layout(desc: D3D12_RESOURCE_DESC1, config: UnitConfig) -> None:
+    modes = config.swizzle_modes
+    if desc.Dimension == TEXTURE3D:
+        modes &= VOLUME_MODES
+    if desc.Layout - FIRST_XBOX_LAYOUT not in modes:
+        names = ", ".join(MODES[mode].name for mode in sorted(modes))
+        raise D3D12Error(
+            f"Layout of a {desc.Dimension.name} of {desc.Format.name}, the format of maps, must be "
+            f"UNKNOWN or one that the unit is built with ({names}), not {desc.Layout.name}"
+        )
 
 
 def _check_feedback_map(desc: D3D12_RESOURCE_DESC1, xbox: bool) -> None:

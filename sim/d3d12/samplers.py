@@ -98,6 +98,8 @@ def sampler(desc: D3D12_SAMPLER_DESC | D3D12XBOX_SAMPLER_DESC, palette_index: in
     mag = XY_ANISO_BILINEAR if anisotropic else int(bool(desc.Filter & LINEAR_MAG))
     minify = XY_ANISO_BILINEAR if anisotropic else int(bool(desc.Filter & LINEAR_MIN))
     address = (desc.AddressU, desc.AddressV, desc.AddressW)
+    if any(map(isnan, desc.BorderColor)):
+        raise D3D12Error(f"BorderColor must be numbers, not {desc.BorderColor}")
     border_type = BORDER_COLOR_TYPES.get(desc.BorderColor, BORDER_PALETTE)
     if BORDER not in address:
         border_type = 0

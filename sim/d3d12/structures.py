@@ -6,6 +6,7 @@ nested structures, so that a C initialiser can be written as it stands (seed 001
 
 from dataclasses import dataclass, field, fields
 from enum import Enum
+from numbers import Real
 from operator import index
 
 from minmip.sim.d3d12.arguments import shown
@@ -56,7 +57,7 @@ class Structure:
             value = getattr(self, f.name)
             try:
                 object.__setattr__(self, f.name, _converted(f.type, value))
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 kind = getattr(f.type, "__name__", f.type)
                 raise D3D12Error(
                     f"{type(self).__name__}.{f.name}: wanted {kind}, not {shown(value)}"
@@ -70,21 +71,34 @@ def check_structure(kind: type, value: object) -> None:
 
 
 def _converted(kind, value):
-    if kind is int:
-        value = index(value)
-        if not 0 <= value < 1 << 64:
-            raise ValueError
-        return value
     if kind is float:
-        return float(value)
+        return _real(value)
     if kind == tuple[float, float, float, float]:
         red, green, blue, alpha = value
-        return float(red), float(green), float(blue), float(alpha)
-    if isinstance(value, kind):
+        return _real(red), _real(green), _real(blue), _real(alpha)
+    if kind is not int and isinstance(value, kind):
         return value
     if isinstance(value, Enum):  # a member of some other enumeration
         raise TypeError
-    return kind(*value) if issubclass(kind, Structure) else kind(index(value))
+    if kind is int:
+        return _number(index(value))
+    if issubclass(kind, Structure):
+        if not isinstance(value, tuple | list):
+            raise TypeError
+        return kind(*value)
+    return kind(_number(index(value)))
+
+
+def _real(value) -> float:
+    if isinstance(value, Enum) or not isinstance(value, Real):  # float would take texts
+        raise TypeError
+    return float(value)
+
+
+def _number(value: int) -> int:
+    if not 0 <= value < 1 << 64:
+        raise ValueError
+    return value
 
 
 @dataclass(frozen=True)

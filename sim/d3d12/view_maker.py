@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from minmip.hw.config import UnitConfig
 from minmip.sim.d3d12.allocation import checked_resource
 from minmip.sim.d3d12.commands import CommandList
 from minmip.sim.d3d12.enums import D3D12_SAMPLER_FEEDBACK_TIER
@@ -43,8 +44,11 @@ class ViewMaker(CommandList):
         xbox: bool,
         debug: bool,
         tier: D3D12_SAMPLER_FEEDBACK_TIER,
+        config: UnitConfig,
     ):
-        super().__init__(heap_base, heap_size, backend, xbox=xbox, debug=debug, tier=tier)
+        super().__init__(
+            heap_base, heap_size, backend, xbox=xbox, debug=debug, tier=tier, config=config
+        )
         self._palette: list[tuple[float, float, float, float]] = []
 
     def create_shader_resource_view(
@@ -107,7 +111,7 @@ class ViewMaker(CommandList):
         self._need_xbox("CreateMinMipShaderResourceViewX")
         texture = None
         if target_desc is not None:
-            texture = checked_resource(target_desc, xbox=self._xbox)
+            texture = checked_resource(target_desc, xbox=self._xbox, config=self._config)
         if target is not None:
             self._check_owner(target)
             if texture not in (None, target.desc):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from minmip.sim.d3d12.enums import DXGI_FORMAT
+from minmip.sim.d3d12.enums import D3D12_RESOURCE_FLAGS, DXGI_FORMAT
 from minmip.sim.d3d12.errors import D3D12Error
 from minmip.sim.d3d12.formats import format_code, viewed_format
 from minmip.sim.d3d12.resource import Resource
@@ -29,6 +29,7 @@ from minmip.sim.golden.descriptor import FORMAT_8_UINT, LINKED_FILTER, LINKED_MI
 
 __all__ = ["feedback_view", "min_mip_view", "shader_resource_view"]
 
+DENY_SHADER_RESOURCE = D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_DENY_SHADER_RESOURCE
 TARGET_IS_A_MAP = "the targeted resource must be a texture, not a feedback map"
 LINKED_TYPES = {MIN_MIP: LINKED_MIN, MIP_REGION_USED: LINKED_OR}
 
@@ -38,6 +39,7 @@ def shader_resource_view(resource: Resource, desc: D3D12_SHADER_RESOURCE_VIEW_DE
     check_texture(resource.desc)
     if resource.desc.Format in FEEDBACK_FORMATS:
         raise D3D12Error("an opaque feedback map cannot be a shader resource")
+    _check_readable(resource)
     chosen = viewed_format(resource.desc.Format, desc.Format, desc.PlaneSlice)
     place = {
         "FORMAT": format_code(chosen),
@@ -122,8 +124,14 @@ def min_mip_view(
         raise D3D12Error(TARGET_IS_A_MAP)
     if desc.Format not in (DXGI_FORMAT.DXGI_FORMAT_UNKNOWN, DXGI_FORMAT.DXGI_FORMAT_R8_UINT):
         raise D3D12Error(f"a MinMip view's Format must be R8_UINT, not {desc.Format.name}")
+    _check_readable(min_mip)
     scales = _plain_map_scales(target, min_mip, mips=1)
     return build_view(min_mip, target, desc, LINKED_FILTER, _link(LINKED_FILTER, min_mip, scales))
+
+
+def _check_readable(resource: Resource) -> None:
+    if resource.desc.Flags & DENY_SHADER_RESOURCE:
+        raise D3D12Error("shaders cannot read a resource with DENY_SHADER_RESOURCE")
 
 
 def _plain_map_scales(

@@ -1,11 +1,10 @@
 """Depth bias: move triangles a little in depth (spec 07 "depth bias")."""
 
 from dataclasses import dataclass
-from math import isfinite
 
 import numpy as np
 
-from minmip.sim.frontend.errors import SceneError
+from minmip.sim.frontend.errors import SceneError, finite, told
 
 __all__ = ["NO_BIAS", "DepthBias", "depth_bias"]
 
@@ -30,8 +29,9 @@ class DepthBias:
 
     def __post_init__(self):
         for what in ("constant", "slope_scaled", "clamp"):
-            if not isfinite(getattr(self, what)):
-                raise SceneError(f"depth bias: {what} must be finite, not {getattr(self, what)}")
+            number = getattr(self, what)
+            if not finite(number):
+                raise SceneError(f"depth bias: {what} must be a finite number, not {told(number)}")
 
 
 NO_BIAS = DepthBias()

@@ -16,8 +16,8 @@ from minmip.sim.frontend.interpolation import (
     interpolate_uv,
     nearest_in_tiles,
 )
-from minmip.sim.frontend.raster import LANE_X, LANE_Y, Coverage, at_samples, rasterise
-from minmip.sim.frontend.raster_state import PLAIN, RasterCounters, RasterState
+from minmip.sim.frontend.raster import LANE_X, LANE_Y, Coverage, at_samples, in_window, rasterise
+from minmip.sim.frontend.raster_state import PATTERNS, PLAIN, RasterCounters, RasterState
 from minmip.sim.frontend.scene import NO_TEXTURE, Scene
 from minmip.sim.frontend.triangle_setup import Triangles, set_up_triangles
 
@@ -142,7 +142,8 @@ def render_quads(
     primitives = [p for p in scene.frame(frame, frames) if len(p.triangles)]
     target = _Target(state, triangle_states(primitives, state.slices), width, height, counters)
     parts = [_no_quads()]
-    if not (target.viewport.width and target.viewport.height):
+    left, top, right, bottom = target.window
+    if left >= right or top >= bottom:
         return parts[0]
     to_clip = scene.camera.matrix(target.viewport.aspect, frame)
     for corners, source, planes in assemble(primitives, target.states, to_clip):
@@ -221,6 +222,8 @@ class _Target:
         depth = depth_at(centre.astype(np.float64), triangles, triangle)
         if self.state.samples > 1:
             outside = (centre < triangles.threshold[:, triangle, None]).any(axis=0)
+            x, y = coverage.x[kept], coverage.y[kept]
+            outside |= ~in_window(x, y, self.window, PATTERNS[1])[..., 0]
             moved = outside & self.states.centroid[source][:, None]
             place = _centroids(centre, edges[:, kept], coverage.covered[kept], moved)
         uv = interpolate_uv(

@@ -14,7 +14,7 @@ from minmip.sim.frontend.raster_state import PATTERNS, Window
 from minmip.sim.frontend.triangle_setup import Triangles
 from minmip.sim.frontend.viewport import SUBPIXEL
 
-__all__ = ["LANE_X", "LANE_Y", "Coverage", "at_samples", "rasterise"]
+__all__ = ["LANE_X", "LANE_Y", "Coverage", "at_samples", "in_window", "rasterise"]
 
 LANE_X = np.array([0, 1, 0, 1])
 LANE_Y = np.array([0, 0, 1, 1])
@@ -126,13 +126,18 @@ def _cover_tiles(triangles, triangle, column, row, window, pattern) -> Coverage:
         edges[edge] = corner[:, None] + SUBPIXEL * (a[:, None] * LANE_X + b[:, None] * LANE_Y)
     inside = at_samples(edges, triangles, triangle, pattern)
     inside = (inside >= triangles.threshold[:, triangle, None, None]).all(axis=0)
-    left, top, right, bottom = window
-    across = _between(x, pattern[:, 0], left, right)[:, LANE_X]
-    covered = inside & across & _between(y, pattern[:, 1], top, bottom)[:, LANE_Y]
+    covered = inside & in_window(x, y, window, pattern)
     kept = covered.any(axis=(1, 2))
     return Coverage(
         triangle=triangle[kept], x=x[kept], y=y[kept], covered=covered[kept], edges=edges[:, kept]
     )
+
+
+def in_window(x: np.ndarray, y: np.ndarray, window: Window, pattern: np.ndarray) -> np.ndarray:
+    """Samples of quads at pixels x, y [Q] that lie in the window, bool [Q, 4, S]."""
+    left, top, right, bottom = window
+    across = _between(x, pattern[:, 0], left, right)[:, LANE_X]
+    return across & _between(y, pattern[:, 1], top, bottom)[:, LANE_Y]
 
 
 def _between(pixel: np.ndarray, places: np.ndarray, low: int, high: int) -> np.ndarray:

@@ -1,11 +1,12 @@
 """State of the rasteriser: what holds for a whole frame (spec 07 "RS")."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
 
-from minmip.sim.frontend.errors import SceneError
+from minmip.sim.frontend.errors import SceneError, told
 from minmip.sim.frontend.viewport import SUBPIXEL, Viewport
 
 __all__ = ["CULL_MODES", "PATTERNS", "PLAIN", "RasterCounters", "RasterState", "Window"]
@@ -63,22 +64,30 @@ class RasterState:
     hierarchical_z: bool = False
 
     def __post_init__(self):
-        if self.cull not in CULL_MODES:
-            raise SceneError(f"cull must be one of {', '.join(CULL_MODES)}, not {self.cull!r}")
-        if self.samples not in PATTERNS:
-            raise SceneError(f"samples must be 1, 2, 4 or 8, not {self.samples}")
+        if self.viewport is not None and not isinstance(self.viewport, Viewport):
+            raise SceneError(f"the viewport must be a Viewport, not {told(self.viewport)}")
+        if not isinstance(self.cull, str) or self.cull not in CULL_MODES:
+            raise SceneError(f"cull must be one of {', '.join(CULL_MODES)}, not {told(self.cull)}")
+        if not isinstance(self.samples, Integral) or self.samples not in PATTERNS:
+            raise SceneError(f"samples must be 1, 2, 4 or 8, not {told(self.samples)}")
         if not isinstance(self.slices, Integral) or not 1 <= self.slices <= MAX_SLICES:
-            raise SceneError(f"slices must be an integer in 1..{MAX_SLICES}, not {self.slices}")
+            raise SceneError(
+                f"slices must be an integer in 1..{MAX_SLICES}, not {told(self.slices)}"
+            )
+        for what in ("early_z", "hierarchical_z"):
+            if not isinstance(getattr(self, what), bool | np.bool):
+                raise SceneError(f"{what} must be True or False, not {told(getattr(self, what))}")
         if self.hierarchical_z and not self.early_z:
             raise SceneError("hierarchical_z needs early_z, but early_z is off")
         if self.scissor is not None:
-            if len(self.scissor) != 4 or not all(isinstance(n, Integral) for n in self.scissor):
-                raise SceneError(f"a scissor must be four integers, not {self.scissor}")
-            left, top, right, bottom = self.scissor
+            edges = self.scissor if isinstance(self.scissor, Sequence) else ()
+            if len(edges) != 4 or not all(isinstance(n, Integral) for n in edges):
+                raise SceneError(f"a scissor must be four integers, not {told(self.scissor)}")
+            left, top, right, bottom = edges
             if not (0 <= left <= right and 0 <= top <= bottom):
                 raise SceneError(
                     "a scissor must have 0 <= left <= right and 0 <= top <= bottom, "
-                    f"not {(left, top, right, bottom)}"
+                    f"not {told((left, top, right, bottom))}"
                 )
 
     @property

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 
 import numpy as np
 
 from minmip.sim.frontend.camera import AnyCamera
 from minmip.sim.frontend.depth_bias import NO_BIAS, DepthBias
-from minmip.sim.frontend.errors import SceneError
+from minmip.sim.frontend.errors import SceneError, told
 
 __all__ = [
     "INTERPOLATIONS",
@@ -70,11 +71,14 @@ class Texture:
     mip_filter: str = "linear"
 
     def __post_init__(self):
+        if not isinstance(self.name, str):
+            raise SceneError(f"a texture's name must be a text, not {told(self.name)}")
         for axis in ("width", "height"):
             size = getattr(self, axis)
-            if not 1 <= size <= MAX_TEXTURE_SIZE:
+            if not isinstance(size, int | np.integer) or not 1 <= size <= MAX_TEXTURE_SIZE:
                 raise SceneError(
-                    f"texture {self.name!r}: {axis} must be in 1..{MAX_TEXTURE_SIZE}, not {size}"
+                    f"texture {self.name!r}: {axis} must be in 1..{MAX_TEXTURE_SIZE}, "
+                    f"not {told(size)}"
                 )
         for what, legal in (
             ("wrap_u", WRAP_MODES),
@@ -83,10 +87,11 @@ class Texture:
             ("min_filter", ("point", "linear")),
             ("mip_filter", ("none", "point", "linear")),
         ):
-            if getattr(self, what) not in legal:
+            value = getattr(self, what)
+            if not isinstance(value, str) or value not in legal:
                 raise SceneError(
                     f"texture {self.name!r}: {what} must be one of {', '.join(legal)}, "
-                    f"not {getattr(self, what)!r}"
+                    f"not {told(value)}"
                 )
 
     @property
@@ -143,6 +148,11 @@ class Primitive:
     cull_distances: np.ndarray | None = None
 
     def __post_init__(self):
+        for what in ("positions", "uv", "triangles", "clip_distances", "cull_distances"):
+            array = getattr(self, what)
+            given = array is not None or not what.endswith("distances")
+            if given and (not isinstance(array, np.ndarray) or not array.ndim):
+                raise SceneError(f"{what} must be an array, not {told(array)}")
         vertices = len(self.positions)
         for what, dtype, shape in (
             ("positions", np.float32, (vertices, 3)),
@@ -164,11 +174,20 @@ class Primitive:
                 f"vertex indices must be in 0..{vertices - 1}, "
                 f"not {self.triangles.min()}..{self.triangles.max()}"
             )
-        if self.interpolation not in INTERPOLATIONS:
+        if not isinstance(self.interpolation, str) or self.interpolation not in INTERPOLATIONS:
             raise SceneError(
                 f"interpolation must be one of {', '.join(INTERPOLATIONS)}, "
-                f"not {self.interpolation!r}"
+                f"not {told(self.interpolation)}"
             )
+        for what in ("double_sided", "centroid"):
+            if not isinstance(getattr(self, what), bool | np.bool):
+                raise SceneError(f"{what} must be True or False, not {told(getattr(self, what))}")
+        if not isinstance(self.texture, Integral):
+            raise SceneError(f"texture must be an index, not {told(self.texture)}")
+        if not isinstance(self.depth_bias, DepthBias):
+            raise SceneError(f"depth_bias must be a DepthBias, not {told(self.depth_bias)}")
+        if not isinstance(self.slice, Integral | np.ndarray):
+            raise SceneError(f"slice must be an integer or an array, not {told(self.slice)}")
         slices = np.asarray(self.slice)
         if slices.dtype.kind not in "iu" or slices.shape not in ((), (len(self.triangles),)):
             raise SceneError(

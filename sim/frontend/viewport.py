@@ -1,10 +1,8 @@
 """The viewport: from clip space to pixels and to the range of depth (spec 07 "viewport")."""
 
 from dataclasses import dataclass
-from math import isfinite
-from numbers import Real
 
-from minmip.sim.frontend.errors import SceneError
+from minmip.sim.frontend.errors import SceneError, finite, told
 
 __all__ = ["GUARD", "SUBPIXEL", "Viewport"]
 
@@ -41,8 +39,8 @@ class Viewport:
 
     def __post_init__(self):
         numbers = self.left, self.top, self.width, self.height, self.near, self.far
-        if not all(isinstance(n, Real) and isfinite(n) for n in numbers):
-            raise SceneError(f"a viewport must be six finite numbers, not {numbers}")
+        if not all(map(finite, numbers)):
+            raise SceneError(f"a viewport must be six finite numbers, not {told(numbers)}")
         if self.width < 0 or self.height < 0:
             raise SceneError(
                 "a viewport's width and height must be at least 0, "

@@ -14,6 +14,7 @@ module               block                                                  spec
 `address`            byte addresses, LINEAR and 256B_S                      05
 `combine`            merging within a beat                                  03
 `memory`             byte-atomic MIN, MAX, OR                               03
+`resolve`            decoding and encoding of parts of maps                 03, 06
 `minmip_filter`      the MinMip filter                                      04
 `top`                the whole unit                                         08
 ===================  =====================================================  ===========

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from minmip.sim.layout.arguments import need
 from minmip.sim.layout.errors import LayoutError
 from minmip.sim.layout.formats import Format, texel_format
 from minmip.sim.layout.query import layout
@@ -90,6 +91,11 @@ class DdsImage:
     cube: bool = False
 
     def __post_init__(self):
+        need("texture", Texture, self.texture)
+        need("images", (list, tuple), self.images)
+        need("cube", bool, self.cube)
+        for image in self.images:
+            need("an image", np.ndarray, image)
         sizes = _mip_shapes(self.texture)
         if [image.shape for image in self.images] != sizes:
             shapes = [image.shape for image in self.images]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from minmip.sim.layout.arguments import shown, whole_number
 from minmip.sim.layout.errors import LayoutError
 
 __all__ = [
@@ -100,7 +101,7 @@ _SHORT = {
 
 def check_element_bytes(count: int) -> None:
     """Refuse element sizes that no swizzle mode has."""
-    if count not in ELEMENT_BYTES:
+    if whole_number("element_bytes", count) not in ELEMENT_BYTES:
         raise LayoutError(f"elements have 1, 2, 4, 8 or 16 bytes, not {count}")
 
 
@@ -114,7 +115,7 @@ def element_plane(usage: str, element_bytes: int) -> PlaneFormat:
     if usage not in LAID_OUT:
         raise LayoutError(f"there is no plane usage {usage!r}; there are {', '.join(LAID_OUT)}")
     check_element_bytes(element_bytes)
-    return PlaneFormat(usage=usage, element_bytes=element_bytes)
+    return PlaneFormat(usage=usage, element_bytes=int(element_bytes))
 
 
 def _families(table: str, texels: tuple[int, int]) -> list[Format]:
@@ -160,9 +161,10 @@ def texel_format(form: str | int) -> Format:
         name = _SHORT.get(name, name)
         found = _BY_NAME.get(name) or _BY_NAME.get(f"{name}_UNORM")
     else:
-        found = _BY_NUMBER.get(int(form)) if hasattr(form, "__index__") else None
+        numbered = hasattr(form, "__index__")
+        found = _BY_NUMBER.get(whole_number("a format's number", form)) if numbered else None
     if found is None:
-        raise LayoutError(f"format {form!r} is not one that can be laid out")
+        raise LayoutError(f"format {shown(form)} is not one that can be laid out")
     for plane in found.planes:
         if plane.element_bytes not in ELEMENT_BYTES:
             raise LayoutError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from minmip.sim.layout.arguments import need, whole_number
 from minmip.sim.layout.errors import LayoutError
 
 __all__ = ["ANACONDA", "HARDWARE", "LOCKHART", "NAVI10", "NAVI21", "AddressConfig"]
@@ -30,6 +31,9 @@ class AddressConfig:
     rb_plus: bool = True
 
     def __post_init__(self):
+        for name in ("pipes_log2", "packers_log2"):
+            object.__setattr__(self, name, whole_number(name, getattr(self, name)))
+        need("rb_plus", bool, self.rb_plus)
         pipes, packers = self.pipes_log2, self.packers_log2
         if not 0 <= pipes <= 6:
             raise LayoutError(f"a GPU has 1 to 64 pipes (log2 0 to 6), not log2 {pipes}")
@@ -44,8 +48,9 @@ class AddressConfig:
     @classmethod
     def from_register(cls, gb_addr_config: int, *, rb_plus: bool = True) -> AddressConfig:
         """Read GB_ADDR_CONFIG, of which NUM_PIPES, PIPE_INTERLEAVE_SIZE and NUM_PKRS count."""
+        register = whole_number("GB_ADDR_CONFIG", gb_addr_config)
         pipes, interleave, packers = (
-            gb_addr_config >> shift & mask for shift, mask in (_PIPES, _INTERLEAVE, _PACKERS)
+            register >> shift & mask for shift, mask in (_PIPES, _INTERLEAVE, _PACKERS)
         )
         if interleave:
             raise LayoutError(f"the pipe interleave is 256 bytes (field 0), not field {interleave}")

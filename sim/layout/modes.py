@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from minmip.sim.layout.arguments import shown, whole_number
 from minmip.sim.layout.errors import LayoutError
 
 __all__ = ["DIMENSIONS", "MODES", "SwizzleMode", "check_legal", "swizzle_mode"]
@@ -109,10 +110,11 @@ def swizzle_mode(mode: str | int | SwizzleMode) -> SwizzleMode:
             )
         return _BY_NAME[name]
     if not hasattr(mode, "__index__"):
-        raise LayoutError(f"a swizzle mode is a name or a number, not {mode!r}")
-    number = mode - XG_LAYOUT if mode >= XG_LAYOUT else mode
+        raise LayoutError(f"a swizzle mode is a name or a number, not {shown(mode)}")
+    number = whole_number("a swizzle mode without a name", mode)
+    number = number - XG_LAYOUT if number >= XG_LAYOUT else number
     if not 0 <= number < len(MODES):
-        raise LayoutError(f"swizzle modes are numbered 0 to 31 (or 0x100 to 0x11F), not {mode:#x}")
+        raise LayoutError(f"swizzle modes are numbered 0 to 31 (or 0x100 to 0x11F), not {mode}")
     return MODES[number]
 
 

@@ -15,6 +15,8 @@ from importlib.resources import files
 
 import numpy as np
 
+from minmip.sim.layout.arguments import need, shown
+from minmip.sim.layout.errors import LayoutError
 from minmip.sim.layout.hardware import AddressConfig
 from minmip.sim.layout.modes import SwizzleMode
 
@@ -61,6 +63,7 @@ class Pattern:
     @classmethod
     def parse(cls, text: str) -> Pattern:
         """Read the notation of spec 05: `x0`, `x7^y4^z3` or `-` for each address bit."""
+        need("text", str, text)
         return cls(tuple(_masks(word) for word in text.split()))
 
     def __str__(self):
@@ -118,6 +121,8 @@ def _set_bits(mask: int) -> list[int]:
 
 
 def _masks(word: str) -> tuple[int, int, int]:
+    if not re.fullmatch(r"-|[xyz]\d{1,2}(\^[xyz]\d{1,2})*", word):
+        raise LayoutError(f"an address bit is -, x0 or x7^y4^z3, not {shown(word)}")
     terms = re.findall(r"([xyz])(\d+)", word)
     x, y, z = (sum(1 << int(bit) for axis, bit in terms if axis == a) for a in AXES)
     return x, y, z

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from minmip.hw.config import VOLUME_MODES, XOR_MODES, XorPattern
+from minmip.sim.layout.arguments import need
 from minmip.sim.layout.hardware import AddressConfig
 from minmip.sim.layout.modes import MODES
 from minmip.sim.layout.patterns import block_pattern
@@ -15,6 +16,7 @@ MICRO_BITS = 8
 
 def xor_patterns(config: AddressConfig) -> tuple[XorPattern, ...]:
     """Patterns of one-byte maps, of all modes with a pipe XOR, for `UnitConfig.xor_patterns`."""
+    need("config", AddressConfig, config)
     return tuple(
         XorPattern(
             mode=mode,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from minmip.sim.layout.arguments import as_array, need, whole_number
 from minmip.sim.layout.errors import LayoutError
 from minmip.sim.layout.formats import PlaneFormat
 from minmip.sim.layout.patterns import block_shape
@@ -63,7 +64,7 @@ class PlaneLayout:
 
     def mip_size(self, mip: int) -> tuple[int, int, int]:
         """Width, height and slices (or depth) in elements; LayoutError for a mip that is not."""
-        if not hasattr(mip, "__index__") or not 0 <= mip < len(self.MipLayout):
+        if not 0 <= whole_number("mip", mip) < len(self.MipLayout):
             raise LayoutError(f"mip {mip} is outside mips 0 to {len(self.MipLayout) - 1}")
         level = self.MipLayout[mip]
         return level.WidthElements, level.HeightElements, level.DepthOrArraySize
@@ -84,7 +85,7 @@ class PlaneLayout:
         """
         whole = []
         for name, at, size in zip("xyz", (x, y, z), self.mip_size(mip), strict=True):
-            values = np.asarray(at)
+            values = as_array(name, at)
             if values.dtype.kind not in "iu":
                 raise LayoutError(f"{name} is a whole number, not {values.dtype}")
             outside = (values < 0) | (values >= size)
@@ -109,7 +110,7 @@ class ResourceLayout:
 
     def plane(self, plane: int) -> PlaneLayout:
         """Return a plane by its number; LayoutError if there is none."""
-        if not hasattr(plane, "__index__") or not 0 <= plane < len(self.Planes):
+        if not 0 <= whole_number("plane", plane) < len(self.Planes):
             raise LayoutError(f"plane {plane} is outside planes 0 to {len(self.Planes) - 1}")
         return self.Planes[plane]
 
@@ -130,6 +131,7 @@ def layout(texture: Texture) -> ResourceLayout:
     LayoutError
         If it takes more than 2^48 bytes.
     """
+    need("texture", Texture, texture)
     planes: list[PlaneLayout] = []
     end = 0
     for form in texture.planes:

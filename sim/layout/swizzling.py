@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from minmip.sim.layout.arguments import as_array, need, shown
 from minmip.sim.layout.block_rows import block_row
 from minmip.sim.layout.errors import LayoutError
 from minmip.sim.layout.query import PlaneLayout, ResourceLayout
@@ -39,6 +40,8 @@ def swizzle(layout: ResourceLayout, images: Sequence[np.ndarray], *, plane: int 
     LayoutError
         If the number, shape or element size of the images is not the layout's.
     """
+    need("layout", ResourceLayout, layout)
+    need("images", (list, tuple), images)
     place = layout.plane(plane)
     if len(images) != len(place.MipLayout):
         raise LayoutError(
@@ -77,11 +80,15 @@ def unswizzle(
     LayoutError
         If the size of the data or of the items does not fit.
     """
+    need("layout", ResourceLayout, layout)
     place = layout.plane(plane)
-    item = np.dtype(dtype)
+    try:
+        item = np.dtype(dtype)
+    except (TypeError, ValueError):
+        raise LayoutError(f"dtype: wanted one of numpy, not {shown(dtype)}") from None
     if item.hasobject or not item.itemsize or place.BytesPerElement % item.itemsize:
         raise LayoutError(f"elements of {place.BytesPerElement} bytes do not divide into {item}")
-    source = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else np.asarray(data)
+    source = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else as_array("data", data)
     if source.dtype != np.uint8 or source.shape != (place.SizeBytes,):
         raise LayoutError(
             f"wanted {place.SizeBytes} bytes, not {source.dtype} of shape {source.shape}"
@@ -100,7 +107,7 @@ def unswizzle(
 
 def _as_bytes(image: np.ndarray, place: PlaneLayout, mip: int) -> np.ndarray:
     """Return uint8 [slices, rows, bytes of a row]; LayoutError for any other image."""
-    image = np.ascontiguousarray(image)
+    image = np.ascontiguousarray(as_array("an image", image))
     columns, rows, slices = place.mip_size(mip)
     shape = (slices, rows, columns)
     grid = shape if image.shape[:3] == shape else shape[1:]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
+from minmip.sim.layout.arguments import need, whole_number
 from minmip.sim.layout.errors import LayoutError
 from minmip.sim.layout.formats import PlaneFormat, element_plane, texel_format
 from minmip.sim.layout.hardware import ANACONDA, AddressConfig
@@ -15,11 +16,12 @@ __all__ = ["MAX_BYTES", "Texture", "natural_mips"]
 MAX_BYTES = 1 << 48
 """A resource is not larger than the address space."""
 MAX_MIPS = 16
+_WHOLE = ("width", "height", "depth", "array_size", "mips", "pipe_bank_xor")
 
 
 def natural_mips(*sizes: int) -> int:
     """Return the levels of a whole chain: until every side is 1."""
-    return max(sizes).bit_length()
+    return max(whole_number("a size", size) for size in sizes).bit_length()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +77,7 @@ class Texture:
     def __post_init__(self):
         self._check_numbers()
         self._check_dimension()
-        if not isinstance(self.hardware, AddressConfig):
-            raise LayoutError(f"hardware is an AddressConfig, not {self.hardware!r}")
+        need("hardware", AddressConfig, self.hardware)
         planes, mode = self.planes, self.swizzle
         for plane in planes:
             rb_plus = self.hardware.rb_plus
@@ -92,11 +93,15 @@ class Texture:
             raise LayoutError(f"a {self.format} texture has one mip level, not {self.mips}")
 
     def _check_numbers(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.type == "int" and (isinstance(value, bool) or not hasattr(value, "__index__")):
-                raise LayoutError(f"{field.name} is a whole number, not {value!r}")
-        for name in ("width", "height", "depth", "array_size", "mips"):
+        for name in _WHOLE:
+            value = getattr(self, name)
+            # Numbers of numpy, which overflow, become Python's.
+            if type(value) is not int or value >> 64:
+                object.__setattr__(self, name, whole_number(name, value))
+        need("dimension", str, self.dimension)
+        need("usage", str, self.usage)
+        need("excess_mips", bool, self.excess_mips)
+        for name in _WHOLE[:-1]:
             if getattr(self, name) < 1:
                 raise LayoutError(f"{name} is at least 1, not {getattr(self, name)}")
         if not 0 <= self.pipe_bank_xor < 1 << 16:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from amaranth.hdl import Shape
+from amaranth.lib.wiring import In, Out
 
 from minmip.hw.beats import pattern_beat, quad_answer, quad_request
 from minmip.hw.config import UnitConfig
+from minmip.hw.resolve_shapes import resolve_ports
 from minmip.hw.shapes import (
     BLOCK_BITS,
     clear_request,
@@ -20,6 +23,7 @@ from minmip.hw.shapes import (
     host_response,
 )
 from minmip.hw.word_beats import WORDS
+from minmip.sim.runners.resolve import run_parts
 from minmip.sim.runners.unit import (
     PATIENCE,
     SETTLE,
@@ -61,7 +65,10 @@ class VerilatedUnit:
     Attributes
     ----------
     model : Model
-        With all streams of the unit; traces leave host port and clear engine alone.
+        With all streams of the unit; traces leave host port, clear and resolve engine alone.
+    resolve : callable or None
+        Decodes and encodes parts of maps, as `sim.golden.resolve.resolve` does, if the resolve
+        engine is built in.
 
     Raises
     ------
@@ -86,15 +93,18 @@ class VerilatedUnit:
         kind = None if self.wave is None else _wave_format(self.wave)
         unit = make_unit(cfg, watched=kind is not None)
         self.counter_names = unit.counter_names
+        self.resolve = partial(run_parts, self) if cfg.resolves else None
         self.model = Model(
             unit_design(unit),
             [
                 _stream("i", quad_request(cfg)),
                 *(_stream("i_host", host_request(cfg)), _stream("i_clear", clear_request())),
+                *_resolve_streams(cfg, In),
             ],
             [
                 *(_stream("o", quad_answer()), _stream("o_pattern", pattern_beat(cfg))),
                 *(_stream("o_host", host_response(cfg)), _stream("o_clear", clear_result())),
+                *_resolve_streams(cfg, Out),
             ],
             [
                 Port("memory_base", BLOCK_BITS),
@@ -197,6 +207,14 @@ def _wave_format(wave: Path) -> str:
     if not wave.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(wave))
     return kind
+
+
+def _resolve_streams(cfg: UnitConfig, flow) -> list[Port]:
+    return [
+        _stream(name, member.signature.members["payload"].shape)
+        for name, member in resolve_ports(cfg).items()
+        if member.flow == flow
+    ]
 
 
 def _stream(name: str, layout) -> Port:
