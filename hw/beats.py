@@ -13,6 +13,7 @@ from minmip.hw.shapes import (
     AXIS_RESULT,
     CODE_BITS,
     FLOAT,
+    PACKING_BITS,
     SLICE_BITS,
     context_index,
     control,
@@ -253,13 +254,14 @@ def footprint_beat(cfg: UnitConfig) -> data.StructLayout:
 
     `linked` is the linked type, 0 for plain requests. Axes not in use have texel 0, touched once.
     For the MinMip filter texel 0 of an axis is the own texel, texel 1 the near neighbour, and
-    `weight` the fraction of the position, 0 to 255. `thick`: the map is a swizzled volume.
+    `weight` the fraction of the position, 0 to 255. `packing`: which texels share a memory
+    word of the map (`hw/swizzle.py`).
     """
     lane = data.StructLayout(_texels(cfg) | {"value": unsigned(8)})
     return data.StructLayout(
         head(cfg)
         | _place(cfg)
-        | {"linked": unsigned(3), "thick": unsigned(1), "ramp": ramp(cfg)}
+        | {"linked": unsigned(3), "packing": unsigned(PACKING_BITS), "ramp": ramp(cfg)}
         | {"lane": data.ArrayLayout(lane, cfg.lanes)}
     )
 

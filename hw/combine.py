@@ -1,9 +1,10 @@
 """Combine: texels of a beat on one byte are merged, those in few words leave together (spec 03)."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, unsigned
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from minmip.hw import swizzle
 from minmip.hw.config import UnitConfig
 from minmip.hw.descriptor_words import LINKED_FILTER, LINKED_MAX, LINKED_MIN, LINKED_OR
 from minmip.hw.lib.choose import choose
@@ -22,7 +23,7 @@ FILTER = ("first_lane", "slab", "done", "ramp")
 
 def _side(cfg: UnitConfig) -> data.StructLayout:
     """What waits while the texels are grouped; `mip` is the map's."""
-    head = {name: slab_beat(cfg)[name].shape for name in (*HEAD, "thick")}
+    head = {name: slab_beat(cfg)[name].shape for name in (*HEAD, "packing")}
     lane = data.StructLayout(
         {
             "mip": unsigned(4),
@@ -41,8 +42,9 @@ def _side(cfg: UnitConfig) -> data.StructLayout:
 class Combine(wiring.Component):
     """Bring together the texels of a beat that lie in the same memory words (spec 03 "Combine").
 
-    A memory word is a part of one row of texels, in LINEAR and in 256B_S; in a swizzled volume it
-    is a box, 4 texels wide and as high and deep as its bytes go. The lanes leave in groups, one per
+    A memory word is a part of one row of texels in LINEAR and the S modes. Of 16 bytes, it is two
+    rows apart, 8 texels wide, in the D modes, and a box of 4 x 2 x 2 in volumes of the S modes;
+    shorter words have the lower bits of that (`Packing`). The lanes leave in groups, one per
     clock (`TexelGroups`): a run of lanes whose texels lie in four different words or fewer. So a
     beat takes one clock when its texels lie in four words, lanes in different places take one clock
     each, and no lane is divided. The words of a group differ; a word may come again in a later
@@ -101,8 +103,8 @@ class Combine(wiring.Component):
         m.d.comb += [side.kernel[name].eq(beat[name]) for name in FILTER]
         m.d.comb += [
             request.descending.eq(beat.linked == LINKED_MAX),
-            request.thick.eq(beat.thick),
-            side.thick.eq(beat.thick),
+            request.packing.eq(beat.packing),
+            side.packing.eq(beat.packing),
             side.read.eq((beat.linked == LINKED_FILTER) & ~beat.code.any() & ~beat.flush),
         ]
         with m.Switch(beat.linked):
@@ -191,12 +193,24 @@ class Combine(wiring.Component):
         m.d.sync += [lane.member.eq(member), lane.slot.eq(groups.lane[number].slot)]
         for t in range(TEXELS):
             row, column = t >> 1, t & 1
-            x = texels.x[column]
-            byte = x[: self.cfg.word_log2]
-            if self.cfg.volumes:
-                box = Cat(x[:2], texels.slice[0], texels.y[row][0])[: self.cfg.word_log2]
-                byte = Mux(side.thick, box, byte)
+            place = {"x": texels.x[column], "y": texels.y[row], "z": texels.slice}
             m.d.sync += [
                 lane.joins[t].eq(member & texels.y_touched[row] & texels.x_touched[column]),
-                lane.byte[t].eq(byte),
+                lane.byte[t].eq(self._byte(side.packing, place)),
             ]
+
+    def _byte(self, packing: Value, place: dict[str, Value]) -> Value:
+        """Number of a texel's byte in its memory word."""
+        bits = []
+        kinds = swizzle.packings(self.cfg)
+        for sources in zip(*(swizzle.word_bits(self.cfg, kind) for kind in kinds), strict=True):
+            chosen, *others = dict.fromkeys(sources)
+            bit = place[chosen[0]][chosen[1]]
+            for axis, number in others:
+                with_it = {
+                    k for k, source in zip(kinds, sources, strict=True) if source == (axis, number)
+                }
+                told = swizzle.told_apart(packing, with_it, set(kinds) - with_it)
+                bit = Mux(told, place[axis][number], bit)
+            bits.append(bit)
+        return Cat(bits)

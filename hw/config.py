@@ -143,7 +143,7 @@ class UnitConfig:
         Whether the resolve engine is built in.
     """
 
-    swizzle_modes: frozenset[int] = frozenset({0, 1})
+    swizzle_modes: frozenset[int] = PLAIN_MODES
     xor_patterns: tuple[XorPattern, ...] = ()
     resource_types: frozenset[int] = frozenset({8, 9, 10, 12, 13})
     linked_types: frozenset[int] = frozenset({1, 2, 3, 4})
@@ -224,6 +224,7 @@ DEFAULT = replace(FULL, lanes=2, lod_units=1, combine_entries=4)
 
 SMALL = replace(
     FULL,
+    swizzle_modes=frozenset({0, 1}),
     resource_types=FULL.resource_types - {10},
     lanes=1,
     lod_units=1,
@@ -233,8 +234,9 @@ SMALL = replace(
     memory_latency=4,
     resolves=False,
 )
-"""One lane per clock, no volumes and no resolve engine: the least area. The block RAM of the map and
-of its copies for the filter lies all over a part: two more clocks for the way there and back."""
+"""One lane per clock, LINEAR and 256B_S, no volumes, no resolve engine: the least area. The block
+RAM of the map and of its copies for the filter lies all over a part: two more clocks for the way
+there and back."""
 
 PRESETS = {"small": SMALL, "default": DEFAULT, "full": FULL}
 """Builds of the unit by name."""

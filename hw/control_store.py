@@ -9,6 +9,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
+from minmip.hw.counted_mips import NO_TAIL, PAIRS, tail_layouts
 from minmip.hw.descriptor_words import (
     TYPE_1D,
     TYPE_1D_ARRAY,
@@ -20,7 +21,7 @@ from minmip.hw.descriptor_words import (
 )
 from minmip.hw.legality import Legality
 from minmip.hw.lib.delay import delay
-from minmip.hw.map_layout import PAIRS, MapLayout
+from minmip.hw.map_layout import MapLayout
 from minmip.hw.scaled_size import ScaledSize
 from minmip.hw.shapes import (
     BLOCK_BITS,
@@ -115,7 +116,7 @@ class ControlStore(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.layout = layout = MapLayout()
+        m.submodules.layout = layout = MapLayout(self.cfg)
         m.submodules.legality = legality = Legality(self.cfg)
         # All but the sides have time: they look at a copy, which takes load off the key.
         key, axes, o = delay(m, self.key, 1, name="key"), self.cfg.axes, self.o
@@ -124,7 +125,7 @@ class ControlStore(wiring.Component):
         side, scaled = self._side(m, op)
         is_array = fields["is_array"]
         m.d.comb += [
-            layout.map.swizzled.eq(fields["swizzled"]),
+            layout.map.mode.eq(key.sw_mode),
             layout.map.volume.eq(fields["volume"]),
             layout.map.last_slice.eq(Mux(is_array, key.depth, key.base_array)),
             layout.map.max_mip.eq(key.max_mip),
@@ -144,6 +145,13 @@ class ControlStore(wiring.Component):
         ready = [
             (o[name], delay(m, Value.cast(value), 1, name=name)) for name, value in fields.items()
         ]
+        # Of the mode only what may differ is worth a place.
+        for bit, mode_bit in enumerate(key.sw_mode):
+            kinds = {mode >> bit & 1 for mode in self.cfg.swizzle_modes}
+            if len(kinds) > 1:
+                ready.append((o.mode[bit], delay(m, mode_bit, 1, name=f"mode{bit}")))
+            else:
+                m.d.comb += o.mode[bit].eq(kinds.pop())
         self._keep(m, "fields", op[2], ready)
         size = Signal(SIZE_BITS, reset_less=True)
         m.d.sync += size.eq(side + 1)
@@ -155,13 +163,25 @@ class ControlStore(wiring.Component):
             valid, offset = layout.offset_valid[mip // 2], layout.offset[mip % 2]
             self._keep(m, f"mip{mip}", valid, [(o.mip_offset[mip], offset)])
         map_parts = [(o.columns, layout.columns), (o.chain, layout.chain)]
+        if tail_layouts(self.cfg):
+            map_parts.append((o.first_tail, layout.first_tail))
+        else:
+            m.d.comb += o.first_tail.eq(NO_TAIL)
         self._keep(m, "map", layout.chain_valid, map_parts)
 
+        # Which code it is, if any, is known long before `fits`.
         code = legality.code
+        broken = Signal(reset_less=True)
+        worst = Signal(CODE_BITS, reset_less=True)
+        gather = Signal(CODE_BITS, reset_less=True)
+        m.d.sync += [
+            broken.eq(code.any()),
+            worst.eq(Mux(code.any(), code, CODE_OUTSIDE)),
+            gather.eq(Mux(code.any() & (code < CODE_GATHER), code, CODE_GATHER)),
+        ]
         outside = key.linked_resource & ~layout.fits
-        worst = Mux(code.any(), code, Mux(outside, CODE_OUTSIDE, 0))
-        gather = Mux(code.any() & (code < CODE_GATHER), code, CODE_GATHER)
-        self._keep(m, "codes", self.done, [(o.code, worst), (o.gather_code, gather)])
+        answer = Mux(broken | outside, worst, 0)
+        self._keep(m, "codes", self.done, [(o.code, answer), (o.gather_code, gather)])
         return m
 
     def _sequence(self, m):
@@ -211,7 +231,7 @@ class ControlStore(wiring.Component):
         flat = among(key.type, (TYPE_2D, TYPE_2D_ARRAY))
         aniso = flat & (key.mag_filter[1] | key.min_filter[1]) & key.max_aniso_ratio.any() & ~single
         last_slice = Mux(is_array, key.depth, key.base_array)
-        fields = {
+        return {
             "linked": Mux(key.linked_resource, key.linked_type, 0),
             "axes": Mux(one_axis, 1, Mux(volume, 3, 2)),
             "is_array": is_array,
@@ -241,11 +261,7 @@ class ControlStore(wiring.Component):
             "scale": Cat(key[f"{side}_scale"] for side in ("width", "height", "depth")[: cfg.axes]),
             "base": key.base_address,
             "volume": volume if cfg.axes == 3 else C(0),
-            "swizzled": key.sw_mode.any(),
         }
-        if len(cfg.swizzle_modes) == 1:
-            fields["swizzled"] = C(int(1 in cfg.swizzle_modes))
-        return fields
 
     def _keep(self, m, name, enable, parts):
         """Give the parts of `o`, [(part, value)], a memory, written when `enable` is high."""

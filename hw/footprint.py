@@ -13,12 +13,13 @@ from minmip.hw.lib.less_than import less_than
 from minmip.hw.lib.side_buffer import SideBuffer
 from minmip.hw.rescale import RescaleDatapath
 from minmip.hw.shapes import AXIS_RESULT, SLICE_BITS
+from minmip.hw.swizzle import Packing, has_packing, is_layout
 
 __all__ = ["CONTROL", "Footprint", "FootprintDatapath", "footprint_request"]
 
 CONTROL = (
     *("size", "scale", "linked", "axes", "base_level", "clamp", "truncate", "z_linear"),
-    *("first_slice", "last_slice", "is_array", "swizzled", "volume"),
+    *("first_slice", "last_slice", "is_array", "mode", "volume"),
     *("filter_slope2", "filter_offset"),
 )
 """Fields of the control struct that footprints need."""
@@ -47,7 +48,7 @@ def _side(cfg: UnitConfig) -> data.StructLayout:
 
 def _made(cfg: UnitConfig) -> tuple[str, ...]:
     """Fields of the footprint beat that the control fields alone decide."""
-    return ("linked", "thick", *(("ramp",) if cfg.filters else ()))
+    return ("linked", "packing", *(("ramp",) if cfg.filters else ()))
 
 
 class FootprintDatapath(wiring.Component):
@@ -227,10 +228,11 @@ class Footprint(wiring.Component):
     def _shared(self, m: Module, side) -> None:
         """Fill in what all lanes share."""
         control = self.i.payload.control
-        m.d.comb += [
-            side.linked.eq(control.linked),
-            side.thick.eq(control.swizzled & control.volume),
-        ]
+        m.d.comb += side.linked.eq(control.linked)
+        for bit, kind in enumerate((Packing.D, Packing.THICK)):
+            m.d.comb += side.packing[bit].eq(
+                is_layout(self.cfg, control.mode, control.volume, has_packing(kind))
+            )
         if not self.cfg.filters:
             return
         for name, field in RAMP.items():

@@ -4,7 +4,7 @@ from amaranth.hdl import Array, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.config import UnitConfig
+from minmip.hw.config import VOLUME_MODES, UnitConfig
 from minmip.hw.descriptor_words import (
     LINKED_FILTER,
     LINKED_MAX,
@@ -26,6 +26,8 @@ FORMAT_8_UNORM, FORMAT_8_UINT = 1, 5
 BORDER_PALETTE = 3
 ONE_LEVEL = (LINKED_MIN, LINKED_MAX, LINKED_FILTER)
 """Linked types whose map has no mip chain."""
+ONE_AXIS_MODES = frozenset({0, 1})
+"""Swizzle modes of 1D maps: LINEAR and 256B_S."""
 LARGEST_FIELD_LOG2 = {"width": 14, "height": 14, "depth": 13, "base_array": 13}
 """Log2 of the first illegal value of a size or slice field."""
 # Offset code 0..7 is 1/4 to 1/128, then two errors; the least code that lets a slope reach weight 1
@@ -52,8 +54,14 @@ def broken_rules(cfg: UnitConfig, key) -> dict[int, Value]:
     least = Array(Const(code, 2) for code in LEAST_OFFSET_CODE)
     bad_pair_u = key.offset_u < least[key.slope_u]
     bad_pair_v = key.offset_v < least[key.slope_v]
-    left_out = ~among(key.sw_mode, cfg.swizzle_modes) | ~among(key.linked_type, cfg.linked_types)
+    modes = cfg.swizzle_modes
+    left_out = ~among(key.linked_type, cfg.linked_types) | ~among(key.sw_mode, modes)
+    for kind, legal in ((volume, VOLUME_MODES), (~uses_v, ONE_AXIS_MODES)):
+        if modes - legal:
+            left_out |= kind & ~among(key.sw_mode, modes & legal)
     over = {name: _at_least(key[name], log2) for name, log2 in LARGEST_FIELD_LOG2.items()}
+    # The sign of a difference is a carry chain alone.
+    first_beyond_last = (key.depth - key.base_array)[-1]
     return {
         2: key.type[1:] == 0b111,
         3: key.force_unnormalized,
@@ -65,7 +73,7 @@ def broken_rules(cfg: UnitConfig, key) -> dict[int, Value]:
         10: linked & key.max_mip.any() & among(key.linked_type, ONE_LEVEL),
         11: key.type == TYPE_CUBE,
         12: key.base_level > key.last_level,
-        13: ~key.type[3] | (is_array & (key.base_array > key.depth)),
+        13: ~key.type[3] | (is_array & first_beyond_last),
         14: ~among(key.type, cfg.resource_types) | (linked & left_out),
         15: linked & (key.linked_type == LINKED_OR) & (key.last_level > key.max_mip),
         16: linked & ~among(key.format, (FORMAT_8_UNORM, FORMAT_8_UINT)),

@@ -1,26 +1,26 @@
-"""Where the mips of a map lie, and whether the map fits the memory (spec 05, 4.1 and 8.1).
+"""Where the mips of a map lie, and whether the map fits the memory (spec 05, 4 and 8.1).
 
-Everything counts blocks of 256 bytes: 256 x 1 texels in LINEAR, 16 x 16 in 256B_S, 8 x 4 x 8 in
-256B_S volumes.
+Mips and chains count blocks of the map's swizzle mode: 256 bytes, 4 KB or 64 KB.
 """
+
+from collections.abc import Callable
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from minmip.hw.descriptor_words import among
+from minmip.hw.config import XOR_MODES, UnitConfig
+from minmip.hw.counted_mips import COLUMN_BITS, PAIRS, CountedMips
+from minmip.hw.layout_choice import layout_choice
 from minmip.hw.lib.delay import delay
-from minmip.hw.shapes import BLOCK_BITS, SLICE_BITS, TEXEL_BITS
+from minmip.hw.shapes import BLOCK_BITS, MODE_BITS, SLICE_BITS, TEXEL_BITS
+from minmip.hw.swizzle import block_log2, box_log2, is_layout, layouts
 from minmip.hw.vendor.parts import Multiplier
 
-__all__ = ["CHAIN_BITS", "COLUMN_BITS", "PAIRS", "MapLayout", "map_shape"]
+__all__ = ["CHAIN_BITS", "MapLayout", "map_shape"]
 
-COLUMN_BITS = 11
-"""Block columns less one: 16384 texels are 2048 blocks of 8 texels."""
 CHAIN_BITS = 24
 """A chain of mips of the largest slab, 16384 x 16384 x 8 texels."""
-PAIRS = 8
-"""Mips are laid out two by two: 15 and 14 first, 1 and 0 last, as they lie in memory."""
 _LIMB = CHAIN_BITS // 2
 """Half of a chain, which one multiplier takes to the number of slices."""
 _TOTAL_BITS = 34
@@ -33,22 +33,18 @@ _STEP = 17
 def map_shape() -> data.StructLayout:
     """What the layout needs of a descriptor besides the sides of its map.
 
-    `last_slice` of the view, which a volume ignores; `max_mip` mips less one; `base` in blocks.
+    `mode` is SW_MODE; `last_slice` of the view, which a volume ignores; `max_mip` mips less one;
+    `base` counts 256 bytes.
     """
     return data.StructLayout(
         {
-            "swizzled": unsigned(1),
+            "mode": unsigned(MODE_BITS),
             "volume": unsigned(1),
             "last_slice": unsigned(SLICE_BITS),
             "max_mip": unsigned(4),
             "base": unsigned(BLOCK_BITS),
         }
     )
-
-
-def _at_least(value: Value, number: int) -> Value:
-    """Compare 4 bits with a constant, in one look-up table instead of a carry chain."""
-    return among(value, range(number, 16))
 
 
 def _subtract(m: Module, a: Value, b: Value, name: str) -> tuple[Value, Value]:
@@ -73,17 +69,23 @@ class MapLayout(wiring.Component):
     The sides of the map's mip 0, less one, come in as `side`, one a clock: `load_x`, `load_y` and
     `load_z` say which it is. x may come again; y starts the walk, with z one clock later at most.
     `map` and the memory's bounds must hold still from 3 clocks before y until `fits_valid`, 20
-    clocks after y.
+    clocks after y. Between two y there are 20 clocks or more.
 
     Mips are walked from the smallest, since that is how they lie in memory: the block columns and
     rows less one enter shift registers from the top, two bits a clock, so that these hold those of
     two mips. Two multipliers take columns to rows, and then both halves of the chain to the slices.
+    `CountedMips` says which mips count.
+
+    Parameters
+    ----------
+    cfg : UnitConfig
+        `swizzle_modes` and `resource_types`: layouts that are left out cost nothing.
 
     Members
     -------
     map : In(map_shape())
     memory_base, memory_limit : In(40), In(41)
-        First block of the memory, and the first one behind it.
+        First 256 bytes of the memory, and the first ones behind it.
     side : In(14)
     load_x, load_y, load_z : In(1)
     columns : Out(11)
@@ -91,9 +93,9 @@ class MapLayout(wiring.Component):
     offset_valid : Out(8)
         One bit per pair of mips: for bit n, `offset` is now that of mips 2n and 2n + 1.
     offset : Out(ArrayLayout(24, 2))
-        Mips beyond `max_mip` have offset 0.
-    chain : Out(24)
-        Valid from `chain_valid` to the next y.
+        Mips in the tail and those beyond `max_mip` have offset 0.
+    chain, first_tail : Out(24), Out(5)
+        Valid from `chain_valid` to the next y. `first_tail` is 16 without a tail.
     chain_valid : Out(1)
         High 14 clocks after y.
     fits : Out(1)
@@ -101,41 +103,70 @@ class MapLayout(wiring.Component):
     fits_valid : Out(1)
     """
 
-    map: In(map_shape())
-    memory_base: In(BLOCK_BITS)
-    memory_limit: In(BLOCK_BITS + 1)
-    side: In(TEXEL_BITS)
-    load_x: In(1)
-    load_y: In(1)
-    load_z: In(1)
-    columns: Out(COLUMN_BITS)
-    offset_valid: Out(PAIRS)
-    offset: Out(data.ArrayLayout(unsigned(CHAIN_BITS), 2))
-    chain: Out(CHAIN_BITS)
-    chain_valid: Out(1)
-    fits: Out(1)
-    fits_valid: Out(1)
+    map: data.View
+    memory_base: Signal
+    memory_limit: Signal
+    side: Signal
+    load_x: Signal
+    load_y: Signal
+    load_z: Signal
+    columns: Signal
+    offset_valid: Signal
+    offset: data.View
+    chain: Signal
+    first_tail: Signal
+    chain_valid: Signal
+    fits: Signal
+    fits_valid: Signal
+
+    def __init__(self, cfg: UnitConfig):
+        self.cfg = cfg
+        super().__init__(
+            {
+                "map": In(map_shape()),
+                "memory_base": In(BLOCK_BITS),
+                "memory_limit": In(BLOCK_BITS + 1),
+                "side": In(TEXEL_BITS),
+                **{f"load_{axis}": In(1) for axis in "xyz"},
+                "columns": Out(COLUMN_BITS),
+                "offset_valid": Out(PAIRS),
+                "offset": Out(data.ArrayLayout(unsigned(CHAIN_BITS), 2)),
+                "chain": Out(CHAIN_BITS),
+                "first_tail": Out(5),
+                "chain_valid": Out(1),
+                "fits": Out(1),
+                "fits_valid": Out(1),
+            }
+        )
 
     def elaborate(self, platform):
         m = Module()
         shape = delay(m, self.map, 1, name="map")
-        walk, factors = self._walk(m, shape)
+        walk, factors, rows = self._walk(m, shape)
         slabs = self._slabs(m, shape)
+        m.submodules.counted = counted = CountedMips(self.cfg)
+        m.d.comb += [
+            counted.mode.eq(shape.mode),
+            counted.volume.eq(shape.volume),
+            counted.max_mip.eq(shape.max_mip),
+            counted.side.eq(self.side),
+            counted.load_x.eq(self.load_x),
+            counted.load_y.eq(self.load_y),
+            counted.walk.eq(walk),
+            counted.columns.eq(self.columns),
+            counted.rows.eq(rows),
+            self.first_tail.eq(counted.first_tail),
+        ]
 
         # Mip 2n is entry 0 of everything in pairs, mip 2n + 1 entry 1.
-        mask = Signal(2, reset_less=True)
-        for parity in range(2):
-            there = Signal(PAIRS, name=f"there{parity}", reset_less=True)
-            m.d.sync += [
-                there.eq(Cat(_at_least(shape.max_mip, 2 * n + parity) for n in range(PAIRS))),
-                mask[parity].eq((walk & there).any()),
-            ]
         parts = [Multiplier(unsigned(len(a)), unsigned(len(b))) for a, b in factors]
         for parity, (part, (columns, rows)) in enumerate(zip(parts, factors, strict=True)):
             m.submodules[f"multiplier{parity}"] = part
             half = self.chain[_LIMB * parity : _LIMB * (parity + 1)]
             m.d.comb += [
-                part.a.eq(Mux(self.chain_valid, half, columns & mask[parity].replicate(_LIMB))),
+                part.a.eq(
+                    Mux(self.chain_valid, half, columns & counted.mask[parity].replicate(_LIMB))
+                ),
                 part.b.eq(Mux(self.chain_valid, slabs, rows)),
             ]
         products = [part.p for part in parts]
@@ -156,26 +187,28 @@ class MapLayout(wiring.Component):
             self.offset_valid.eq(walk),
             self.chain_valid.eq(walk[0]),
         ]
-        self._check(m, products, delay(m, self.chain_valid, latency, name="t", reset_less=False))
+        valid = delay(m, self.chain_valid, latency, name="t", reset_less=False)
+        self._check(m, shape, products, valid)
         return m
 
+    def _by_layout(self, m, shape, name, value_of: Callable, make: Callable) -> Value:
+        """Return what `make` gives for the map's layout, chosen 2 clocks after `map`."""
+        choice = layout_choice(m, self.cfg, shape.mode, shape.volume, value_of, name)
+        return choice.select(make)
+
     def _walk(self, m, shape):
-        """One-hot pair of mips, and one clock later [(columns, rows)] of its even and odd mip."""
-        side = self.side
-        linear = Signal(reset_less=True)
-        thick = Signal(reset_less=True)
-        m.d.sync += [
-            linear.eq(~shape.swizzled),
-            thick.eq(shape.swizzled & shape.volume),
-        ]
+        """One-hot pair of mips, one clock later [(columns, rows)] of its even and odd mip, and the
+        block rows of mip 0 less one, with the first pair.
+        """
+        across = self._by_layout(m, shape, "width", lambda one: box_log2(one)[0], self._blocks)
+        down = self._by_layout(m, shape, "height", lambda one: box_log2(one)[1], self._blocks)
         with m.If(self.load_x):
-            m.d.sync += self.columns.eq(Mux(thick, side[3:], Mux(linear, side[8:], side[4:])))
-        rows = Mux(thick, side[2:], Mux(linear, side, side[4:]))
+            m.d.sync += self.columns.eq(across)
 
         walk = Signal(PAIRS)
         m.d.sync += walk.eq(Cat(walk[1:], self.load_y))
         factors = [[], []]
-        for name, start, width in (("columns", self.columns, COLUMN_BITS), ("rows", rows, 14)):
+        for name, start, width in (("columns", self.columns, COLUMN_BITS), ("rows", down, 14)):
             below = Signal(TEXEL_BITS, name=f"{name}_below", reset_less=True)
             less_one = Signal(width, name=f"{name}_less_one", reset_less=True)
             m.d.sync += Cat(below, less_one).eq(Cat(below, less_one) << 2)
@@ -186,35 +219,61 @@ class MapLayout(wiring.Component):
                 count = Signal(width + 1, name=f"{name}{parity}", reset_less=True)
                 m.d.sync += count.eq(less_one[parity:] + 1)
                 factors[parity].append(count)
-        return walk, factors
+        return walk, factors, below
+
+    def _blocks(self, log2):
+        """Sides less one, in blocks less one."""
+        return self.side[log2:]
 
     def _slabs(self, m, shape):
-        """Chains of the map: slices, or depth, or slabs of 8 in 256B_S volumes."""
+        """Chains of the map: slices, or depth, or slabs of thick blocks."""
         depth = Signal(TEXEL_BITS, reset_less=True)
         with m.If(self.load_z):
             m.d.sync += depth.eq(self.side)
         last = Signal(SLICE_BITS, reset_less=True)
         slabs = Signal(SLICE_BITS + 1, reset_less=True)  # 1 to 2**14
+        slab = self._by_layout(
+            m, shape, "depth", lambda layout: box_log2(layout)[2], lambda log2: depth[log2:]
+        )
         with m.If(~shape.volume):
             m.d.sync += last.eq(shape.last_slice)
         with m.Else():
-            m.d.sync += last.eq(Mux(shape.swizzled, depth[3:], depth))
+            m.d.sync += last.eq(slab)
         m.d.sync += slabs.eq(last + 1)
         return slabs
 
-    def _check(self, m, products, valid):
-        """Compare all chains, from their two products, with the room from `base` to the limit."""
-        base, room_bits = self.map.base, BLOCK_BITS + 1
+    def _check(self, m, shape, products, valid):
+        """Compare all chains, from their two products, with the room from the base to the limit."""
+        base, room_bits = self._start(m, shape), BLOCK_BITS + 1
         _, below = _subtract(m, base, self.memory_base, "below")
         room, beyond = _subtract(m, self.memory_limit, Cat(base, Const(0, 1)), "room")
+        # Whole blocks only: the chains are whole blocks too.
+        blocks = self._by_layout(m, shape, "block", block_log2, lambda log2: room[log2 - 8 :])
+        if len(set(map(block_log2, layouts(self.cfg)))) > 1:
+            blocks = delay(m, blocks, 1, name="room_blocks")
         outside = Signal(reset_less=True)
         vast = Signal(reset_less=True)
-        m.d.sync += [outside.eq(below | beyond), vast.eq(room[_TOTAL_BITS:room_bits].any())]
+        m.d.sync += [outside.eq(below | beyond), vast.eq(blocks[_TOTAL_BITS:room_bits].any())]
 
         total = Signal(_TOTAL_BITS, reset_less=True)
         m.d.sync += total.eq(Cat(products[0][:_LIMB], products[1] + products[0][_LIMB:]))
-        _, too_big = _subtract(m, room[:_TOTAL_BITS], total, "left")
+        _, too_big = _subtract(m, blocks[:_TOTAL_BITS], total, "left")
         m.d.comb += [
             self.fits.eq((vast | ~too_big) & ~outside),
             self.fits_valid.eq(delay(m, valid, 3, name="check", reset_less=False)),
         ]
+
+    def _start(self, m, shape):
+        """Where the map starts, in 256 bytes: with a pipe XOR it is the start of a block, and the
+        base address holds pipeBankXor below.
+        """
+        xor = {layout for layout in layouts(self.cfg) if layout[0] in XOR_MODES}
+        if not xor:
+            return self.map.base
+        start = Signal(BLOCK_BITS, reset_less=True)
+        m.d.sync += start.eq(shape.base)
+        for low, log2 in ((0, 12), (4, 16)):  # bits inside blocks of 4 KB, and of 64 KB only
+            clears = {layout for layout in xor if block_log2(layout) >= log2}
+            with m.If(is_layout(self.cfg, shape.mode, shape.volume, clears.__contains__)):
+                m.d.sync += start[low : low + 4].eq(0)
+        return start

@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.shapes import SIZE_BITS, SLICE_BITS, TAG_BITS, TEXEL_BITS, address_request
+from minmip.hw.swizzle import Layout, Packing, is_layout, layouts, packing
 
 __all__ = [
     "RESOLVE_STREAMS",
@@ -21,8 +22,8 @@ __all__ = [
     "texel_run",
 ]
 
-_ROW_LOG2, _THICK_LOG2 = 4, 2
-"""Log2 of the texels of a row that lie side by side in memory: 256B_S and LINEAR; volumes of it."""
+_RUN_LOG2 = {Packing.ROWS: 4, Packing.D: 3, Packing.THICK: 2}
+"""Log2 of the texels of a row that lie side by side in memory."""
 
 RESOLVE_STREAMS = {
     "i_resolve": "i",
@@ -53,8 +54,8 @@ def map_fields(cfg: UnitConfig) -> dict:
 def resolve_request(cfg: UnitConfig) -> data.StructLayout:
     """Decode or `encode` the texels of a rectangle of one slice (or depth `z`) of a mip level.
 
-    `x` and `y` are its first texel. In a mip tail they count from the corner of the tail's block.
-    The other fields are `map_fields`, `kind` is a `ResolveKind`; 3 counts as `RAW`.
+    `x` and `y` are its first texel, in a mip tail too: `slot` says where the mip is. The other
+    fields are `map_fields`, `kind` is a `ResolveKind`; 3 counts as `RAW`.
     """
     return data.StructLayout(
         map_fields(cfg)
@@ -111,14 +112,12 @@ def resolve_ports(cfg: UnitConfig) -> dict:
 
 def run_bytes(cfg: UnitConfig) -> int:
     """Most texels of a run."""
-    return min(cfg.word_bytes, 1 << _ROW_LOG2)
+    return min(cfg.word_bytes, 1 << max(_RUN_LOG2.values()))
 
 
 def run_log2s(cfg: UnitConfig) -> tuple[int, ...]:
     """Log2 of the texels that a run may have in this build, in rising order."""
-    volumes = cfg.volumes and 1 in cfg.swizzle_modes
-    kinds = (_THICK_LOG2, _ROW_LOG2) if volumes else (_ROW_LOG2,)
-    return tuple(sorted({min(cfg.word_log2, texels) for texels in kinds}))
+    return tuple(sorted({_log2(cfg, layout) for layout in layouts(cfg)}))
 
 
 def run_log2(cfg: UnitConfig, place) -> Value:
@@ -127,8 +126,16 @@ def run_log2(cfg: UnitConfig, place) -> Value:
     A run of so many texels begins at a multiple of itself, and its bytes lie side by side in one
     memory word, also at a multiple of it.
     """
-    least, *_, most = run_log2s(cfg) * 2
-    if least == most:
-        return Const(most, range(most + 1))
-    swizzled = place.swizzled if 0 in cfg.swizzle_modes else Const(1, 1)
-    return Mux(swizzled & place.volume, least, most)
+    most = run_log2s(cfg)[-1]
+    found: Value = Const(most, range(most + 1))
+    for log2 in run_log2s(cfg)[:-1]:
+        has_it = is_layout(
+            cfg, place.mode, place.volume, lambda one, log2=log2: _log2(cfg, one) == log2
+        )
+        found = Mux(has_it, log2, found)
+    return found
+
+
+def _log2(cfg: UnitConfig, layout: Layout) -> int:
+    """Log2 of the texels of a run in a layout; a memory word may be shorter."""
+    return min(cfg.word_log2, _RUN_LOG2[packing(layout)])

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from amaranth.hdl import Cat, Const, Module, Value
 
+from minmip.hw import swizzle
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
 
@@ -47,24 +48,19 @@ class SameWords:
 class LaneComparison:
     """Compares the lanes of a `texels_request` with each other: which texels share memory words.
 
-    A word holds a run of x of one row; of a swizzled volume 4 texels in x, then 2 in z, then 2 in
-    y, as far as the word goes.
+    Words of each `Packing` are boxes: texels share one when all coordinate bits are equal but those
+    that make the number of a byte in its word.
 
     Parameters
     ----------
     cfg : UnitConfig
-        `lanes`, `word_bytes`, `axes`.
+        `lanes`, `word_bytes`, and what layouts are built in.
     """
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
-        log2, volumes = cfg.word_log2, cfg.volumes
-        # Bits of a place that are inside a word: of flat maps, of swizzled volumes.
-        self.inside = {
-            "x": (log2, 2 if volumes else log2),
-            "y": (0, int(volumes and log2 > 3)),
-            "slice": (0, int(volumes and log2 > 2)),
-        }
+        self.kinds = swizzle.packings(cfg)
+        self.inside = {kind: swizzle.word_bits(cfg, kind) for kind in self.kinds}
 
     def pairs(self, m: Module, request) -> dict[tuple[int, int], SameWords]:
         """Each lane with itself and every later lane, in 2 clocks."""
@@ -92,19 +88,24 @@ class LaneComparison:
                 )
                 mip = delay(m, first.mip == second.mip, 2, name=f"mip{name}")
                 slices = (first.slice, second.slice)
-                depth = self._equal(m, request, "slice", slices, f"slice{name}")
+                depth = self._equal(m, request, "z", slices, f"slice{name}")
                 pairs[other, lane] = SameWords(rows, columns, mip & depth)
         return pairs
 
     def _equal(self, m: Module, request, axis: str, places, name: str) -> Value:
         """Whether words at two places of an axis are at one place, in 2 clocks: first by parts."""
         a, b = places
-        flat, thick = self.inside[axis]
-        low, high = min(flat, thick), max(flat, thick)
-        middle = high + (len(a) - high) // 2
-        parts = [a[high:middle] == b[high:middle], a[middle:] == b[middle:]]
-        if low < high:
-            inside = request.thick == (thick > flat)
-            parts.append(inside | (a[low:high] == b[low:high]))
+        # Bits by the packings that have them inside a word.
+        groups: dict[tuple[swizzle.Packing, ...], list[int]] = {}
+        for bit in range(len(a)):
+            kinds = tuple(kind for kind in self.kinds if (axis, bit) in self.inside[kind])
+            groups.setdefault(kinds, []).append(bit)
+        parts = []
+        for kinds, bits in groups.items():
+            middle = (len(bits) + 1) // 2 if not kinds else len(bits)
+            halves = bits[:middle], bits[middle:]
+            equal = [Cat(a[n] for n in half) == Cat(b[n] for n in half) for half in halves if half]
+            inside = swizzle.told_apart(request.packing, kinds, set(self.kinds) - set(kinds))
+            parts += [inside | one for one in equal]
         parts_q1 = delay(m, Cat(parts), 1, name=f"{name}_parts")
         return delay(m, parts_q1.all(), 1, name=name)

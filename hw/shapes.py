@@ -17,6 +17,8 @@ __all__ = [
     "CLIENT_BITS",
     "CODE_BITS",
     "FLOAT",
+    "MODE_BITS",
+    "PACKING_BITS",
     "SIZE_BITS",
     "SLICE_BITS",
     "TAG_BITS",
@@ -56,6 +58,10 @@ BLOCK_BITS = ADDRESS_BITS - 8
 """An address in blocks of 256 bytes."""
 CODE_BITS = 5
 """An error code, 0 to 31."""
+MODE_BITS = 5
+"""SW_MODE, a swizzle mode."""
+PACKING_BITS = 2
+"""Which texels share a memory word, a `Packing` of `hw/swizzle.py`."""
 TAG_BITS = 8
 CLIENT_BITS = 2
 """Which client of the host port asks; above the tag on the way to the memory port."""
@@ -196,16 +202,19 @@ def rescale_result(cfg: UnitConfig) -> data.StructLayout:
 def address_request(cfg: UnitConfig) -> data.StructLayout:
     """A map texel and its map's layout at one mip level.
 
-    `base`, `chain` (one slice or slab) and `offset` count 256 bytes; `pitch` counts texels; `z` is
-    the slice or the depth.
+    `mode` is the SW_MODE. `base` counts 256 bytes; `chain` (one slice or slab) and `offset` count
+    blocks of the mode, of 256 bytes, 4 KB or 64 KB. `columns` are the mip's block columns less one.
+    `slot` is its place in the mip tail, from 0 for the largest, or 15. `z` is the slice or the
+    depth.
     """
     return data.StructLayout(
         {
-            "base": unsigned(40),
+            "base": unsigned(BLOCK_BITS),
             "chain": unsigned(24),
             "offset": unsigned(24),
-            "pitch": unsigned(SIZE_BITS),
-            "swizzled": unsigned(1),
+            "columns": unsigned(11),
+            "slot": unsigned(4),
+            "mode": unsigned(MODE_BITS),
             "volume": unsigned(1),
             "x": unsigned(TEXEL_BITS),
             "y": unsigned(TEXEL_BITS),
@@ -312,10 +321,11 @@ def control(cfg: UnitConfig) -> data.StructLayout:
     `filter_slope2` (twice the slope) and `filter_offset` (in 1/256): the MinMip filter's U and
     "V or W".
 
-    The map, which only linked requests have: `base`, `chain` (one slice or slab) and `mip_offset`
-    count 256 bytes, offsets of mips that the map has not are 0. `columns` is the number of block
-    columns of mip 0 less one, so the pitch of mip l is `((columns >> l) + 1) << b` texels, with b =
-    8 in LINEAR, 4 in 256B_S and 3 in 256B_S volumes.
+    The map, which only linked requests have: `mode` is its SW_MODE, `base` counts 256 bytes.
+    `chain` (one slice or slab) and `mip_offset` count blocks of the mode: of 256 bytes, 4 KB or 64
+    KB. `first_tail` is the first mip in the mip tail, 16 or more without one. Offsets of mips in
+    the tail, and of those that the map has not, are 0. `columns` is the number of block columns of
+    mip 0 less one, so a mip l before the tail is `(columns >> l) + 1` blocks wide.
     """
     axes = cfg.axes
     offset = address_request(cfg)["offset"].shape
@@ -349,7 +359,8 @@ def control(cfg: UnitConfig) -> data.StructLayout:
             "mip_filter": unsigned(2),
             "filter_slope2": data.ArrayLayout(unsigned(8), 2),
             "filter_offset": data.ArrayLayout(unsigned(7), 2),
-            "swizzled": unsigned(1),
+            "mode": unsigned(MODE_BITS),
+            "first_tail": unsigned(5),
             "volume": unsigned(1),
             "base": unsigned(BLOCK_BITS),
             "columns": unsigned(11),

@@ -12,7 +12,7 @@ from minmip.hw.word_beats import slab_beat
 
 __all__ = ["SlabSplit"]
 
-HEAD = ("context", "code", "flush", "tag", "first_lane", "linked", "thick", "ramp")
+HEAD = ("context", "code", "flush", "tag", "first_lane", "linked", "packing", "ramp")
 """What goes through unchanged."""
 HALF = TEXEL_BITS // 2
 DEPTH = 2

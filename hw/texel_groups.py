@@ -11,7 +11,7 @@ from minmip.hw.config import UnitConfig
 from minmip.hw.lib.choose import choose
 from minmip.hw.lib.delay import delay
 from minmip.hw.same_words import LaneComparison
-from minmip.hw.shapes import SLICE_BITS, TEXEL_BITS
+from minmip.hw.shapes import PACKING_BITS, SLICE_BITS, TEXEL_BITS
 from minmip.hw.value_rank import rank_values
 from minmip.hw.word_beats import TEXELS, WORDS
 
@@ -22,7 +22,7 @@ def texels_request(cfg: UnitConfig) -> data.StructLayout:
     """Texels and values of the lanes of one beat; `live` lanes write, or read for the filter.
 
     `mip` is the map's. A texel is touched when its `x` and its `y` are. `descending`: the largest
-    value is the strongest, else the smallest. `thick`: the map is a swizzled volume.
+    value is the strongest, else the smallest. `packing`: which texels share a word.
     """
     axis = data.ArrayLayout(unsigned(TEXEL_BITS), 2)
     lane = data.StructLayout(
@@ -40,7 +40,7 @@ def texels_request(cfg: UnitConfig) -> data.StructLayout:
     return data.StructLayout(
         {
             "descending": unsigned(1),
-            "thick": unsigned(1),
+            "packing": unsigned(PACKING_BITS),
             "lane": data.ArrayLayout(lane, cfg.lanes),
         }
     )

@@ -1,6 +1,6 @@
 """Memory words of a beat: addresses (spec 05, 1 to 4 and 8) and bytes."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, unsigned
+from amaranth.hdl import Cat, Module, Mux, Signal, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -10,7 +10,8 @@ from minmip.hw.config import UnitConfig
 from minmip.hw.lib.delay import delay
 from minmip.hw.lib.queue import Queue
 from minmip.hw.lib.side_buffer import SideBuffer
-from minmip.hw.shapes import ADDRESS_BITS, SIZE_BITS
+from minmip.hw.shapes import ADDRESS_BITS
+from minmip.hw.swizzle import NO_SLOT
 from minmip.hw.word_beats import WORDS, addressed_beat, word_beat
 from minmip.hw.word_expand import WordExpand
 
@@ -19,16 +20,15 @@ __all__ = ["WordAddressDatapath", "WordAddresses"]
 SIDE = ("context", "code", "flush", "tag", "last", "read", "op", "lane", "kernel")
 PLACE = ("mip", "slice", "x", "y")
 BYTES = ("mask", "data")
-CONTROL = ("base", "columns", "chain", "mip_offset", "swizzled", "volume")
-ROW_LOG2, THIN_LOG2, THICK_LOG2 = 8, 4, 3
-"""Log2 of the columns of a block of 256 bytes, in LINEAR, in 256B_S and in 256B_S volumes."""
+KEPT = ("base", "chain", "mode", "volume")
+CONTROL = (*KEPT, "columns", "mip_offset", "first_tail")
 
 
 class WordAddressDatapath(wiring.Component):
     """Addresses of the memory words that hold four texels of a map, each of any mip and slice.
 
-    One beat per clock, latency 8: two clocks for the mip level's place in the map, then an
-    `AddressDatapath`, for each word.
+    One beat per clock: a clock for the mip level's place in the map, then an `AddressDatapath` for
+    each word.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class WordAddressDatapath(wiring.Component):
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
         self.address = [AddressDatapath(cfg) for _ in range(WORDS)]
-        self.latency = 2 + self.address[0].latency
+        self.latency = 1 + self.address[0].latency
         word, control = word_beat(cfg)["word"].shape.elem_shape, control_fields(cfg, *CONTROL)
         place = data.StructLayout({name: word[name].shape for name in PLACE})
         layout = {name: control[name].shape for name in CONTROL}
@@ -63,52 +63,41 @@ class WordAddressDatapath(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        thick = self.i.swizzled & (self.i.volume if self.cfg.volumes else Const(0, 1))
-        thick_q1 = delay(m, thick, 1, name="thick")
-        swizzled_q1 = delay(m, self.i.swizzled, 1, name="swizzled")
-        map_q2 = {
-            "base": delay(m, self.i.base, 2, name="base"),
-            "chain": delay(m, self.i.chain, 2, name="chain"),
-            "swizzled": delay(m, swizzled_q1, 1, name="swizzled_2"),
-            "volume": delay(m, self.i.volume, 2, name="volume"),
-        }
-        valid_q2 = delay(m, self.i_valid, 2, name="valid", reset_less=False)
+        kept = {name: delay(m, self.i[name], 1, name=name) for name in KEPT}
+        valid_q1 = delay(m, self.i_valid, 1, name="valid", reset_less=False)
         for n, datapath in enumerate(self.address):
             m.submodules[f"address{n}"] = datapath
-            inputs = map_q2 | self._word(m, n, swizzled_q1, thick_q1)
+            inputs = kept | self._word(m, n)
             m.d.comb += [datapath.i[name].eq(value) for name, value in inputs.items()]
             m.d.comb += [
-                datapath.i_valid.eq(valid_q2),
+                datapath.i_valid.eq(valid_q1),
                 self.o[n].eq(datapath.o.address >> self.cfg.word_log2),
             ]
         m.d.comb += self.o_valid.eq(self.address[0].o_valid)
         return m
 
-    def _word(self, m: Module, n: int, swizzled_q1, thick_q1) -> dict:
-        """Texel of a word and its mip level, 2 clocks later."""
+    def _word(self, m: Module, n: int) -> dict:
+        """Texel of a word and the place of its mip level, a clock later."""
         i, word = self.i, self.i.word[n]
-        # Clock 1: block columns of the level, and where it begins.
-        offset_q1 = delay(m, i.mip_offset[word.mip], 1, name=f"offset{n}")
-        columns_q1 = delay(m, (i.columns >> word.mip)[: len(i.columns)], 1, name=f"columns{n}")
-
-        # Clock 2: its width in texels.
-        blocks = columns_q1 + 1
-        thin = Mux(swizzled_q1, blocks << THIN_LOG2, blocks << ROW_LOG2)
-        pitch = Mux(thick_q1, blocks << THICK_LOG2, thin)[:SIZE_BITS]
-        return {
-            "offset": delay(m, offset_q1, 1, name=f"offset_2{n}"),
-            "pitch": delay(m, pitch, 1, name=f"pitch{n}"),
-            "x": delay(m, word.x, 2, name=f"x{n}"),
-            "y": delay(m, word.y, 2, name=f"y{n}"),
-            "z": delay(m, word.slice, 2, name=f"z{n}"),
+        behind = Signal(signed(6), name=f"behind{n}")
+        m.d.comb += behind.eq(word.mip - i.first_tail)
+        found = {
+            "offset": i.mip_offset[word.mip],
+            "columns": (i.columns >> word.mip)[: len(i.columns)],
+            "slot": Mux(behind < 0, NO_SLOT, behind[:4]),
+            "x": word.x,
+            "y": word.y,
+            "z": word.slice,
         }
+        return {name: delay(m, value, 1, name=f"{name}{n}") for name, value in found.items()}
 
 
 class WordAddresses(wiring.Component):
     """Give every memory word of a beat its address, mask and data.
 
-    One beat per clock, latency 11. No `ready` runs through it (`SideBuffer`). Bytes are made beside
-    the addresses, in fewer clocks, and wait for them in a queue.
+    One beat per clock, latency 12, or 13 with blocks of 4 or 64 KB. No `ready` runs through it
+    (`SideBuffer`). Bytes are made beside the addresses, in fewer clocks, and wait for them in a
+    queue.
 
     Parameters
     ----------
@@ -118,7 +107,7 @@ class WordAddresses(wiring.Component):
     Members
     -------
     i : In(stream.Signature(StructLayout({"beat": word_beat(cfg), "control": control_fields})))
-        Of `control`: base, columns, chain, mip_offset, swizzled and volume.
+        Of `control`: base, columns, chain, mip_offset, mode, first_tail and volume.
     o : Out(stream.Signature(addressed_beat(cfg)))
         Masks of read beats mean nothing.
     """

@@ -5,7 +5,14 @@ from amaranth.lib import data
 
 from minmip.hw.beats import FILTERED_BITS, QUAD_TAG_BITS, head, ramp
 from minmip.hw.config import UnitConfig
-from minmip.hw.shapes import ADDRESS_BITS, CODE_BITS, SLICE_BITS, TEXEL_BITS, MemoryOp
+from minmip.hw.shapes import (
+    ADDRESS_BITS,
+    CODE_BITS,
+    PACKING_BITS,
+    SLICE_BITS,
+    TEXEL_BITS,
+    MemoryOp,
+)
 
 __all__ = [
     "TEXELS",
@@ -55,7 +62,7 @@ def slab_beat(cfg: UnitConfig) -> data.StructLayout:
             "linked": unsigned(3),
             "slab": unsigned(1),
             "done": unsigned(1),
-            "thick": unsigned(1),
+            "packing": unsigned(PACKING_BITS),
             "ramp": ramp(cfg),
             "lane": data.ArrayLayout(lane, cfg.lanes),
         }

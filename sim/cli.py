@@ -179,6 +179,7 @@ def measure_hw(quick):
 
 main.add_command(hw_commands.verilog)
 main.add_command(hw_commands.synth)
+main.add_command(hw_commands.mode_area)
 main.add_command(hw_commands.formal)
 main.add_command(board_commands.bitstream)
 main.add_command(board_commands.constraints)

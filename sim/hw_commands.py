@@ -1,4 +1,4 @@
-"""The commands of the hardware flows: `minmip verilog`, `minmip synth`, `minmip formal`."""
+"""The commands of the hardware flows: `minmip verilog`, `synth`, `mode-area`, `formal`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-__all__ = ["flow_errors", "formal", "synth", "verilog"]
+__all__ = ["flow_errors", "formal", "mode_area", "synth", "verilog"]
 
 _COLUMNS = (
     *("block", "preset", "part", "grade", "median_mhz", "min_mhz", "max_mhz", "cap_mhz"),
@@ -130,6 +130,28 @@ def synth(blocks, preset, parts, grades, seeds, jobs, table):
                     if table:
                         row = _report_row(block, preset, report)
                         _put_rows(table, [row], _COLUMNS, _KEY)
+
+
+@click.command("mode-area")
+@click.option(
+    "--modes", "names", metavar="SET", multiple=True, help="One of the sets; may be repeated."
+)
+@flow_errors
+def mode_area(names):
+    """Say what the swizzle modes cost in the address generator: cells of an ECP5, logic levels."""
+    from minmip.sim.runners.mode_area import mode_area, mode_sets
+
+    sets = mode_sets()
+    unknown = [name for name in names if name not in sets]
+    if unknown:
+        known = "; ".join(sets)
+        raise ValueError(f"there is no set of modes {unknown[0]!r}; there are: {known}")
+    click.echo("| modes | LUT4 | carry cells | FF | multipliers | logic levels | latency |")
+    click.echo("|---|---|---|---|---|---|---|")
+    for name in names or sets:
+        area = mode_area(sets[name])
+        cells = (area.lut4, area.carry, area.ff, area.dsp, area.levels, area.latency)
+        click.echo(f"| {name} | {' | '.join(map(str, cells))} |")
 
 
 def _grades(part, asked: Sequence[str]) -> list[int | None]:

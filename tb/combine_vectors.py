@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from minmip.hw.config import VOLUME_MODES
 from minmip.hw.shapes import MemoryOp
 
-__all__ = ["boxes", "grouped", "random_slabs", "word_of"]
+__all__ = ["PACKINGS", "boxes", "grouped", "random_slabs", "texel_of", "word_of"]
 
 OPS = {1: MemoryOp.OR, 2: MemoryOp.MIN, 3: MemoryOp.MAX}
 """By linked type; nobody looks at the operation of the other beats."""
 HEAD = ("context", "code", "flush", "tag")
 FILTER = ("first_lane", "slab", "done", "ramp")
 TEXELS = 4
+PACKINGS = ROWS, D, THICK = range(3)
+WORD_BITS = {ROWS: "x0 x1 x2 x3", D: "x0 x1 x2 y1", THICK: "x0 x1 z0 y0"}
+"""Coordinate bits of a byte's number in its word, from the lowest, as far as the word goes."""
 
 
 def random_slabs(rng, count, cfg):
@@ -44,9 +48,11 @@ def random_slabs(rng, count, cfg):
     value = rng.integers(0, 256, shape)
     value = np.where(rng.random((count, 1)) < 0.3, value % 3 * 127, value)
     value = np.where(linked[:, None] == 1, 1, value)  # the flag of MipRegionUsed
-    thick = rng.integers(0, 2, count) * cfg.volumes
+    packing = rng.choice(packings(cfg), count)
     few, mip = rng.random((2, count, 1)) < [[[0.9]], [[0.7]]], rng.integers(0, 16, (count, 1))
-    near = rng.integers(0, 16384, (count, 1)) + rng.integers(0, 2, shape) * thick[:, None]
+    near = (
+        rng.integers(0, 16384, (count, 1)) + rng.integers(0, 2, shape) * (packing == THICK)[:, None]
+    )
     return {
         "context": rng.integers(0, cfg.descriptor_entries, count),
         "code": code,
@@ -58,7 +64,7 @@ def random_slabs(rng, count, cfg):
         "linked": linked,
         "slab": rng.integers(0, 2, count),
         "done": rng.integers(0, 2, count),
-        "thick": thick,
+        "packing": packing,
         "ramp": {
             "slope2": rng.integers(0, 256, (count, cfg.axes)),
             "offset": rng.integers(0, 128, (count, cfg.axes)),
@@ -86,9 +92,9 @@ def boxes(rng, count, cfg, *, words, apart):
     number = np.arange(cfg.lanes) * apart
     corner = rng.integers(0, 100, (2, count, 1))
     rows, columns = {1: (1, 1), 2: (1, 2), 4: (2, 2)}[words]
-    # Even rows, and the first column of a word of any kind.
+    # The first row and column of a word of any kind.
     x = (16 * (corner[0] + 2 * number) + zero)[..., None] + [0, 16]
-    y = (2 * corner[1] + zero)[..., None] + [0, 2]
+    y = (4 * corner[1] + zero)[..., None] + [0, 4]
     lane = beats["lane"] | {"x": x, "y": y, "slice": zero, "mip": zero}
     lane |= {"x_touched": zero + 2 * columns - 1, "y_touched": zero + 2 * rows - 1}
     same = np.zeros(count, np.int64)
@@ -96,14 +102,39 @@ def boxes(rng, count, cfg, *, words, apart):
     return beats | live | {"code": same, "flush": same, "lane": lane}
 
 
-def word_of(mip, slice_, y, x, thick, word_bytes):
-    """Memory word and byte of a texel: a flat map's word is part of a row, a thick map's a box."""
-    if not thick:
-        return (mip, slice_, y, x // word_bytes), x % word_bytes
-    # Bits of a byte from the lowest: x0 x1 z0 y0, as far as the word goes.
-    deep, high = min(2, word_bytes // 4), max(1, word_bytes // 8)
-    byte = x % 4 + 4 * (slice_ % deep) + 8 * (y % high)
-    return (mip, slice_ // deep, y // high, x // 4), byte
+def packings(cfg):
+    """Kinds of memory words that a build has."""
+    modes = cfg.swizzle_modes
+    thick = cfg.volumes and modes & VOLUME_MODES - {0}
+    return [
+        *([ROWS] if any(mode & 3 != 2 for mode in modes) else []),
+        *([D] if any(mode & 3 == 2 for mode in modes) else []),
+        *([THICK] if thick else []),
+    ]
+
+
+def word_of(mip, slice_, y, x, packing, word_bytes):
+    """Memory word of a texel, named by the first texel in it, and the texel's byte."""
+    place, byte = {"x": x, "y": y, "z": slice_}, 0
+    for n, (axis, bit) in enumerate(_word_bits(packing, word_bytes)):
+        byte = byte | (place[axis] >> bit & 1) << n
+        place[axis] = place[axis] & ~(1 << bit)
+    return (mip, place["z"], place["y"], place["x"]), byte
+
+
+def texel_of(word, byte, packing, word_bytes):
+    """Texel of a byte of a memory word: the other way round."""
+    mip, slice_, y, x = word
+    (_, slice_, y, x), _ = word_of(mip, slice_, y, x, packing, word_bytes)
+    place = {"x": x, "y": y, "z": slice_}
+    for n, (axis, bit) in enumerate(_word_bits(packing, word_bytes)):
+        place[axis] = place[axis] | (byte >> n & 1) << bit
+    return mip, place["z"], place["y"], place["x"]
+
+
+def _word_bits(packing, word_bytes):
+    words = WORD_BITS[packing].split()[: word_bytes.bit_length() - 1]
+    return [(word[0], int(word[1])) for word in words]
 
 
 def grouped(beats, cfg):
@@ -116,8 +147,8 @@ def grouped(beats, cfg):
     lane, rows = beats["lane"], []
     columns = [lane[name].tolist() for name in ("mip", "slice", "y", "x")]
     touched = [lane[f"{axis}_touched"].tolist() for axis in ("y", "x")]
-    for beat, (active, linked, thick) in enumerate(
-        zip(*(beats[name].tolist() for name in ("active", "linked", "thick")), strict=True)
+    for beat, (active, linked, packing) in enumerate(
+        zip(*(beats[name].tolist() for name in ("active", "linked", "packing")), strict=True)
     ):
         groups = [_Group(cfg.lanes)]
         for number in range(cfg.lanes):
@@ -131,7 +162,7 @@ def grouped(beats, cfg):
                 for t in range(TEXELS)
                 if row >> (t >> 1) & column >> (t & 1) & 1
             }
-            places = {t: word_of(*texel, thick, cfg.word_bytes) for t, texel in texels.items()}
+            places = {t: word_of(*texel, packing, cfg.word_bytes) for t, texel in texels.items()}
             if not groups[-1].joins(number, texels, places):
                 groups.append(_Group(cfg.lanes))
                 assert groups[-1].joins(number, texels, places)

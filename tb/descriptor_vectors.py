@@ -1,11 +1,12 @@
 """Requests for the descriptor decode, and what the golden model makes of them."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 from kit.vlib import assert_columns_equal
+from map_vectors import Maps, with_pipe_xor
 from random_descriptors import image_words, sampler_words
 
 from minmip.hw.config import FULL, UnitConfig
@@ -19,6 +20,8 @@ from minmip.sim.trace import FLAG_GATHER, FLAG_OFFSET
 
 MEMORY_BASE, MEMORY_BYTES = 0x12_3456_7800, 1 << 16
 """Where the maps of `random_pairs` mostly fit."""
+EVERY = replace(FULL, **with_pipe_xor("anaconda"))
+"""A build with every swizzle mode."""
 
 
 @dataclass
@@ -49,7 +52,27 @@ def random_pairs(
     return Pairs(np.stack(images), np.stack(samplers))
 
 
-def large_maps() -> Pairs:
+def map_pairs(maps: Maps) -> Pairs:
+    """Pairs of type 1 whose maps these are, as 2D arrays or volumes, with a level per mip."""
+    control, volume = maps.control, maps.layout.volume
+    columns = {
+        "SW_MODE": control["mode"],
+        "TYPE": np.where(volume, 10, 13),
+        "BASE_ADDRESS": control["base"],
+        **dict(zip(("WIDTH", "HEIGHT", "DEPTH"), (maps.size - 1).T, strict=True)),
+        "MAX_MIP": maps.mips - 1,
+        "LAST_LEVEL": maps.mips - 1,
+    }
+    common = {"FORMAT": 5, "RESOURCE_LEVEL": 1, "LINKED_RESOURCE": 1, "LINKED_RESOURCE_TYPE": 1}
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    images = [
+        pack(T_FIELDS, T_WORDS, **common, **dict(zip(columns, row, strict=True))) for row in rows
+    ]
+    sampler = pack(S_FIELDS, S_WORDS)[None]
+    return Pairs(np.stack(images), np.repeat(sampler, len(images), axis=0))
+
+
+def large_maps(modes: frozenset[int]) -> Pairs:
     """The largest and smallest maps of each layout and type, with few and many mips."""
     common = {"FORMAT": 5, "RESOURCE_LEVEL": 1, "LINKED_RESOURCE": 1, "LINKED_RESOURCE_TYPE": 1}
     kinds = ((8, 0), (9, 0), (10, 8191), (12, 8191), (13, 8191), (10, 0))
@@ -57,7 +80,7 @@ def large_maps() -> Pairs:
     names = ("SW_MODE", "TYPE", "DEPTH", "WIDTH", "HEIGHT", "MAX_MIP", "LAST_LEVEL")
     images = [
         dict(zip(names, (mode, *kind, *side, last, last), strict=True))
-        for mode, kind, side, last in product((0, 1), kinds, sides, (0, 1, 6, 13, 14, 15))
+        for mode, kind, side, last in product(sorted(modes), kinds, sides, (0, 1, 6, 13, 14, 15))
     ]
     words = np.stack([pack(T_FIELDS, T_WORDS, **common, **fields) for fields in images])
     return Pairs(words, np.repeat(pack(S_FIELDS, S_WORDS)[None], len(words), axis=0))
@@ -111,7 +134,12 @@ _BROKEN = [
     (12, {"BASE_LEVEL": 4}, {}),
     *((13, {"TYPE": kind}, {}) for kind in (0, 1, 7)),
     *((13, {"TYPE": kind, "DEPTH": 2, "BASE_ARRAY": 3}, {}) for kind in (12, 13)),
-    *((14, {"SW_MODE": mode}, {}) for mode in (2, 17)),
+    *((0, {"SW_MODE": mode, "TYPE": kind}, {}) for mode in (5, 9) for kind in (9, 10, 13)),
+    *((0, {"SW_MODE": 2, "TYPE": kind}, {}) for kind in (9, 13)),
+    *((0, {"SW_MODE": 1, "TYPE": kind}, {}) for kind in (8, 10, 12)),
+    *((14, {"SW_MODE": mode}, {}) for mode in (3, 12, 23, 31)),
+    *((14, {"SW_MODE": mode, "TYPE": 10}, {}) for mode in (2, 10, 22)),
+    *((14, {"SW_MODE": mode, "TYPE": kind}, {}) for mode in (2, 5, 25) for kind in (8, 12)),
     (15, _REGION_USED | {"MAX_MIP": 2}, {}),
     (0, _REGION_USED | {"MAX_MIP": 3}, {}),
     *((16, {"FORMAT": number}, {}) for number in (0, 4, 7, 261)),
@@ -127,6 +155,10 @@ _BROKEN = [
     (31, {"BASE_ADDRESS": (MEMORY_BASE >> 8) - 1}, {}),
     (31, {"BASE_ADDRESS": MEMORY_BASE + MEMORY_BYTES >> 8}, {}),
     (31, {"BASE_ARRAY": 8191}, {}),
+    (31, {"SW_MODE": 9, "BASE_ADDRESS": (MEMORY_BASE >> 8) + 1}, {}),
+    (0, {"SW_MODE": 21, "BASE_ADDRESS": (MEMORY_BASE + 0x800 >> 8) + 5}, {}),
+    # Under a pipe XOR the map starts with a block, here of 64 KB: before the memory.
+    (31, {"SW_MODE": 25}, {}),
 ]
 
 
@@ -154,15 +186,19 @@ def edge_maps(memory_base: int, memory_bytes: int) -> tuple[Pairs, np.ndarray]:
     """Maps at both ends of the memory, and those one block farther out; their codes."""
     shapes = [
         {"SW_MODE": mode, "TYPE": kind, "DEPTH": depth, "MAX_MIP": mips} | _REGION_USED
-        for mode, kind, depth, mips in ((0, 9, 0, 3), (1, 9, 0, 6), (0, 10, 2, 3), (1, 10, 9, 3))
+        for mode, kind, depth, mips in (
+            *((0, 9, 0, 3), (1, 9, 0, 6), (0, 10, 2, 3), (1, 10, 9, 3)),
+            *((2, 13, 1, 3), (5, 13, 2, 6), (6, 9, 0, 3), (9, 13, 3, 3), (10, 9, 0, 15)),
+            *((5, 10, 33, 3), (9, 10, 63, 3)),
+        )
     ]
     shapes += [shape | {"WIDTH_SCALE": 15, "HEIGHT_SCALE": 9} for shape in shapes]
     first, end = memory_base >> 8, memory_base + memory_bytes >> 8
     images, codes = [], []
     for shape in shapes:
         words = _pair_words(shape | {"BASE_ADDRESS": 0}, {})[0]
-        _, layout = decode_image(words[None], FULL, 0, 1 << 48)
-        depth = shape["DEPTH"] + 1 if shape["TYPE"] == 10 else 1
+        _, layout = decode_image(words[None], EVERY, 0, 1 << 48)
+        depth = shape["DEPTH"] + 1 if shape["TYPE"] > 9 else 1
         blocks = int(layout.total_bytes(np.array([depth]))[0]) >> 8
         fits = blocks <= end - first
         places = [
@@ -242,7 +278,7 @@ def golden_control(
     sampler = decode_sampler(pairs.sampler)
     axes = config.axes
     scales = unpack(T_FIELDS, pairs.image)
-    box_log2 = np.where(layout.swizzled, np.where(layout.volume, 3, 4), 8)
+    maps = Maps(layout, image.map_size, scales["MAX_MIP"] + 1)
     return {
         "linked": image.linked,
         "axes": image.axes,
@@ -271,16 +307,11 @@ def golden_control(
         "mip_filter": sampler.mip_filter,
         "filter_slope2": sampler.slope2,
         "filter_offset": sampler.offset,
-        "swizzled": layout.swizzled,
-        "volume": layout.volume,
-        "base": layout.base >> 8,
-        "columns": (layout.pitch[:, 0] >> box_log2) - 1,
-        "chain": layout.chain_bytes >> 8,
-        "mip_offset": layout.offset >> 8,
+        **maps.control,
     }
 
 
-MAP_FIELDS = ("swizzled", "volume", "base", "columns", "chain", "mip_offset", "scale")
+MAP_FIELDS = ("mode", "first_tail", "volume", "base", "columns", "chain", "mip_offset", "scale")
 """What only linked requests have."""
 
 

@@ -46,7 +46,7 @@ class RoutedOnce(StreamContract):
             m.d.comb += Assert((o.payload.active == beat.active) | plain)
             for name in ("context", "code", "flush", "tag", "first_lane", "tap", "slot", "last"):
                 m.d.comb += Assert(o.payload[name] == beat[name])
-            for name in ("linked", "thick"):
+            for name in ("linked", "packing"):
                 m.d.comb += Assert(o.payload[name] == beat[name])
             m.d.comb += Assert(o.payload.ramp.as_value() == beat.ramp.as_value())
             m.d.comb += Assert(o.payload.lane.as_value() == beat.lane.as_value())

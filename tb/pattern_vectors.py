@@ -61,6 +61,8 @@ def legal_descriptors(
     assert len(legal) > count // 20
     pairs = Pairs(pairs.image[legal], pairs.sampler[legal])
     control = golden_control(pairs, cfg, *memory)
+    # A plain texture has no map, and may have a mode that the build does not know.
+    control["mode"] = np.where(image.linked[legal] > 0, control["mode"], 0)
     return Descriptors(
         image.take(legal),
         decode_sampler(pairs.sampler),
@@ -300,7 +302,9 @@ def golden_footprints(
     )
     return {name: taps[name] for name in kept} | {
         "linked": control["linked"],
-        "thick": control["swizzled"] & control["volume"],
+        "packing": np.where(
+            control["mode"] & 3 == 2, 1, 2 * ((control["mode"] > 0) & control["volume"])
+        ),
         "ramp": {
             name: np.where(second, control[field][:, 1:], control[field][:, :1])
             for name, field in (("slope2", "filter_slope2"), ("offset", "filter_offset"))

@@ -9,6 +9,7 @@ import numpy as np
 from amaranth.hdl import Array, Module, Mux
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
+from map_vectors import map_layouts
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.queue import Queue
@@ -128,6 +129,8 @@ def corner_parts(cfg: UnitConfig) -> list[MapPart]:
     both(0, (40, 3, 1), (5, 1, 0), (1, 2, 1), kind=2)
     if cfg.volumes:
         both(1, (40, 7, 6), (1, 2, 3), (10, 3, 2), kind=2, volume=True)
+    if 2 in cfg.swizzle_modes:
+        both(2, (40, 7, 1), (3, 1, 0), (21, 3, 1), kind=2)
     for corner, extent in (
         ((3, 1, 0), (0, 2, 1)),
         ((3, 1, 0), (2, 0, 1)),
@@ -143,13 +146,15 @@ def random_part(rng, cfg: UnitConfig, *, base: int | None = None, side: int = 16
     size = np.minimum(2.0 ** rng.uniform(0, 14.01, 3), min(side, 8192)).astype(np.int64)
     mips = int(np.log2(size[:2].max())) + 1
     mips = int(rng.integers(1, mips + 1))
-    volume = cfg.volumes and bool(rng.random() < 0.4)
+    kinds = map_layouts(cfg)
+    sw_mode, volume = kinds[rng.integers(0, len(kinds))]
     layout = map_layout(
-        sw_mode=np.array([rng.choice(sorted(cfg.swizzle_modes))]),
+        sw_mode=np.array([sw_mode]),
         base=np.array([int(rng.integers(0, 1 << 40)) << 8 if base is None else base]),
         size=size[None],
         mips=np.array([mips]),
         volume=np.array([volume]),
+        xor_patterns=cfg.xor_patterns,
     )
     mip = int(rng.integers(0, mips))
     whole = [max(1, int(n) >> (mip if axis < 2 or volume else 0)) for axis, n in enumerate(size)]
@@ -249,7 +254,8 @@ def _slice(part: MapPart, layer: int, cfg: UnitConfig, words: list, runs: list) 
     outside = width and height and (left + width > 16384 or top + height > 16384)
     error = int(bool(outside))
     thick = part.layout.swizzled[0] and part.layout.volume[0]
-    step = min(cfg.word_bytes, 4 if thick else 16)
+    of_mode = {0: 16, 1: 16, 2: 8}[int(part.layout.sw_mode[0]) & 3]
+    step = min(cfg.word_bytes, 4 if thick else of_mode)
     decode, encode = _CODES[part.kind]
     for row in range(height):
         start = left // step * step

@@ -13,7 +13,7 @@ from minmip.sim.golden.descriptor import LINKED_FILTER
 
 __all__ = ["golden_slabs", "random_footprints"]
 
-HEAD = ("context", "code", "flush", "tag", "first_lane", "linked", "thick", "ramp")
+HEAD = ("context", "code", "flush", "tag", "first_lane", "linked", "packing", "ramp")
 LANE_KEPT = ("mip", "value")
 
 

@@ -4,84 +4,59 @@
 MINMIP_LONG=1 sends 10^7 beats; MINMIP_FIRST_SEED (default 1) is printed on a failure.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
 from kit.stream import check_simulated
 from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock
+from map_vectors import Maps, map_layouts, random_maps, random_texels, with_pipe_xor
 from mutants.address_generator import MUTANTS
 
 from minmip.hw.address_generator import AddressGenerator
-from minmip.hw.config import PRESETS, UnitConfig
-from minmip.sim.golden.address import map_layout, texel_address
+from minmip.hw.config import FULL, SMALL
+from minmip.sim.golden.address import map_layout
 
-LIMITS = [16384, 16384, 8192]  # width, height, depth or slices of a map
-CONFIGS = {name: PRESETS[name] for name in ("full", "small")} | {
-    "linear": UnitConfig(swizzle_modes=frozenset({0})),
-    "swizzled": UnitConfig(swizzle_modes=frozenset({1}), resource_types=frozenset({9, 13})),
+XOR = replace(FULL, **with_pipe_xor("navi21"))
+CONFIGS = {
+    "plain": FULL,
+    "navi21": XOR,
+    "anaconda, flat": replace(SMALL, **with_pipe_xor("anaconda")),
+    "small": SMALL,
+    "linear": replace(FULL, swizzle_modes=frozenset({0})),
+    "one mode": replace(FULL, swizzle_modes=frozenset({9})),
 }
-
-
-def random_maps(rng, count, cfg):
-    """Layouts of maps of any size, up to the largest, with every mip chain the build knows."""
-    sides = [np.minimum(2.0 ** rng.uniform(0, 14.01, count), limit) for limit in LIMITS]
-    size = np.stack(sides, axis=1).astype(np.int64)
-    size = np.where(rng.random((count, 3)) < 0.2, np.array(LIMITS) - size % 3, size)
-    longest = np.log2(size[:, :2].max(axis=1)).astype(np.int64) + 1
-    mips = 1 + rng.integers(0, 1 << 30, count) % longest
-    sw_mode = rng.choice(np.array(sorted(cfg.swizzle_modes)), count)
-    volume = (rng.random(count) < 0.4) & (cfg.axes == 3)
-    base = rng.integers(0, 1 << 40, count) << 8
-    return map_layout(sw_mode, base, size, mips, volume), size, mips
 
 
 def random_requests(rng, count, cfg):
     """(requests, golden columns): texels of random maps, half of them on a border."""
-    rows = max(1, count // 64)
-    layout, size, mips = random_maps(rng, rows, cfg)
+    rows = count // 4
+    maps = random_maps(rng, rows, cfg)
     row = rng.integers(0, rows, count)
-    mip = rng.integers(0, 1 << 30, count) % mips[row]
-    texel = []
-    for axis in range(3):
-        level = mip if axis < 2 else np.where(layout.volume[row], mip, 0)
-        last = np.maximum(1, size[row, axis] >> level) - 1
-        inside = rng.integers(0, 1 << 30, count) % (last + 1)
-        texel.append(np.choose(rng.integers(0, 4, count), [inside, inside, last, 0]))
-    x, y, z = texel
-    return columns(layout, row, mip, x, y, z, rng.integers(0, 256, count))
+    return columns(maps, row, *random_texels(rng, maps, row), rng.integers(0, 256, count))
 
 
-def columns(layout, row, mip, x, y, z, tag):
-    """Request and result columns of texels; addresses count modulo 2**48."""
-    request = {
-        "base": layout.base[row] >> 8,
-        "chain": layout.chain_bytes[row] >> 8,
-        "offset": layout.offset[row, mip] >> 8,
-        "pitch": layout.pitch[row, mip],
-        "swizzled": layout.swizzled[row],
-        "volume": layout.volume[row],
-        "x": x,
-        "y": y,
-        "z": z,
-        "tag": tag,
-    }
-    address = texel_address(layout, row, mip, x, y, z) & (1 << 48) - 1
-    return request, {"address": address, "tag": tag}
+def columns(maps, row, mip, x, y, z, tag):
+    """Request and result columns of texels."""
+    address = maps.addresses(row, mip, x, y, z)
+    return maps.requests(row, mip, x, y, z, tag), {"address": address, "tag": tag}
 
 
-def whole_map(sw_mode, volume, size=(37, 21, 19), mips=6):
+def whole_map(cfg, sw_mode, volume, size=(37, 21, 19), mips=6):
     """Every texel of every mip of one map, which is no power of two."""
-    layout = map_layout(*(np.array([part]) for part in (sw_mode, 0x12345600, size, mips, volume)))
-    parts = []
+    parts = (np.array([part]) for part in (sw_mode, 0x12345600, size, mips, volume))
+    maps = Maps(map_layout(*parts, cfg.xor_patterns), np.array([size]), np.array([mips]))
+    texels = []
     for mip in range(mips):
         extent = [
             max(1, side >> (mip if axis < 2 or volume else 0)) for axis, side in enumerate(size)
         ]
         z, y, x = (side.ravel() for side in np.indices(extent[::-1]))
-        parts.append(np.stack([x, y, z, np.full(len(x), mip)]))
-    x, y, z, mip = np.concatenate(parts, axis=1)
-    return columns(layout, np.zeros_like(x), mip, x, y, z, np.arange(len(x)) % 256)
+        texels.append(np.stack([np.full(len(x), mip), x, y, z]))
+    mip, x, y, z = np.concatenate(texels, axis=1)
+    return columns(maps, np.zeros_like(x), mip, x, y, z, np.arange(len(x)) % 256)
 
 
 @pytest.fixture(scope="module", params=CONFIGS)
@@ -96,11 +71,10 @@ def check(unit, beats, traffic="full", seed=1):
 
 def test_whole_maps(unit):
     cfg = unit.block.cfg
-    for mode in sorted(cfg.swizzle_modes):
-        for volume in [False, True][: cfg.axes - 1]:
-            requests, wanted = whole_map(mode, volume)
-            assert len(np.unique(wanted["address"])) == len(wanted["address"])
-            check(unit, (requests, wanted))
+    for mode, volume in map_layouts(cfg):
+        requests, wanted = whole_map(cfg, mode, volume)
+        assert len(np.unique(wanted["address"])) == len(wanted["address"])
+        check(unit, (requests, wanted))
 
 
 def test_random(unit):
@@ -108,7 +82,7 @@ def test_random(unit):
     count = 10_000_000 if LONG else 200_000
     run = check(unit, random_requests(np.random.default_rng(SEED), count, unit.block.cfg))
     assert run.cycles < count + 300  # one texel per clock
-    assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == 8
+    assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == unit.block.latency
 
 
 @pytest.mark.parametrize("traffic", TRAFFIC)
@@ -119,9 +93,8 @@ def test_traffic(unit, traffic):
 
 def simulated(traffic="full"):
     """A few texels in Amaranth's simulator."""
-    cfg = PRESETS["full"]
-    requests, wanted = random_requests(np.random.default_rng(4), 1000, cfg)
-    check_simulated(AddressGenerator(cfg), {"i": requests}, {"o": wanted}, traffic=traffic)
+    requests, wanted = random_requests(np.random.default_rng(4), 500, XOR)
+    check_simulated(AddressGenerator(XOR), {"i": requests}, {"o": wanted}, traffic=traffic)
 
 
 def test_pysim():
@@ -129,9 +102,8 @@ def test_pysim():
 
 
 def test_cocotb():
-    cfg = PRESETS["full"]
-    requests, wanted = random_requests(np.random.default_rng(5), 200, cfg)
-    run_cocotb(AddressGenerator(cfg), "address", {"i": requests}, {"o": wanted})
+    requests, wanted = random_requests(np.random.default_rng(5), 200, XOR)
+    run_cocotb(AddressGenerator(XOR), "address", {"i": requests}, {"o": wanted})
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

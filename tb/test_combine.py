@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from combine_vectors import boxes, grouped, random_slabs, word_of
+from combine_vectors import PACKINGS, boxes, grouped, random_slabs, texel_of, word_of
 from combined_words import CombinedWords
 from kit.cocotb_bench import run_cocotb
 from kit.mutants import planted
@@ -20,13 +20,15 @@ from mutants.combine import MUTANTS
 from minmip.hw.config import DEFAULT, FULL, PRESETS, SMALL
 from minmip.sim.golden.combine import BEATS_PER_QUAD, combine
 
-TWO_LANES = replace(DEFAULT, word_bytes=8)
+TWO_LANES = DEFAULT
 GROUPS = 4000
 """What the golden model takes at once."""
 CONFIGS = PRESETS | {
     "2 axes, 4 lanes, 4 bytes": replace(FULL, resource_types=SMALL.resource_types, word_bytes=4),
     "3 axes, 1 lane, 4 bytes": replace(FULL, lanes=1, lod_units=1, word_bytes=4),
     "3 axes, 4 lanes, 8 bytes": replace(FULL, word_bytes=8),
+    "D alone": replace(DEFAULT, swizzle_modes=frozenset({6})),
+    "D and volumes": replace(DEFAULT, swizzle_modes=frozenset({2, 9})),
 }
 """Verilated with MINMIP_LONG, else the presets alone."""
 
@@ -40,14 +42,14 @@ def settled(columns, beats, word_bytes):
     some, joins = words["valid"].any(1), lane["joins"][..., None] >> np.arange(4) & 1
     names = ("mip", "slice", "y", "x")
     mip, slice_, y, x = (words[name] for name in names)
-    flat, box = (word_of(mip, slice_, y, x, thick, word_bytes)[0] for thick in (False, True))
-    thick = beats["thick"][columns["tag"]][:, None]
+    kind = beats["packing"][columns["tag"]][:, None]
+    words_by_kind = [word_of(mip, slice_, y, x, one, word_bytes)[0] for one in PACKINGS]
     return columns | {
         "op": np.where(some & (columns["read"] == 0), columns["op"], 0),
         "word": {"valid": words["valid"]}
         | {
-            name: np.where(thick, deep, even) * words["valid"]
-            for name, deep, even in zip(names, box, flat, strict=True)
+            name: np.choose(kind, places) * words["valid"]
+            for name, *places in zip(names, *words_by_kind, strict=True)
         },
         "lane": lane | {name: lane[name] * joins for name in ("slot", "byte")},
     }
@@ -60,17 +62,11 @@ def writes(result, beats, cfg):
     mask = found["mask"] * (group["read"] == 0)[:, None]
     number, slot, byte = np.nonzero(mask[..., None] >> np.arange(word_bytes) & 1)
     mip, slice_, y, x = (group["word"][name][number, slot] for name in ("mip", "slice", "y", "x"))
-    # Back from a byte to its texel: the bits of a byte are x0 x1 z0 y0 in a thick word.
-    box = [slice_, y, x // 4 * 4 + byte % 4]
-    if word_bytes > 4:
-        box[0] = slice_ // 2 * 2 + byte // 4 % 2
-    if word_bytes > 8:
-        box[1] = y // 2 * 2 + byte // 8
-    flat = [slice_, y, x // word_bytes * word_bytes + byte]
-    thick = beats["thick"][group["tag"][number]]
-    place = [np.where(thick, deep, even) for deep, even in zip(box, flat, strict=True)]
+    word, kind = (mip, slice_, y, x), beats["packing"][group["tag"][number]]
+    texels = [texel_of(word, byte, one, word_bytes) for one in PACKINGS]
+    texel = [np.choose(kind, places) for places in zip(*texels, strict=True)]
     value = found["data"][number, slot, byte % found["data"].shape[2]]
-    columns = np.stack([number, mip, *place, value])
+    columns = np.stack([number, *texel, value])
     return columns[:, np.lexsort(columns[::-1])]
 
 

@@ -198,7 +198,7 @@ def test_rates(store):
     resolves = columns_of(np.random.default_rng(1), [part], FULL)["i"]
     _, run = store.run({"i_resolve": resolves}, {"o_resolve": 1, "o_texels": 160})
     np.testing.assert_array_equal(np.diff(run.output_stamps["o_texels"]), 1)
-    assert run.output_stamps["o_resolve"][0] - run.input_stamps["i_resolve"][0] == 160 + 26
+    assert run.output_stamps["o_resolve"][0] - run.input_stamps["i_resolve"][0] == 160 + 29
     _, run = store.run({"i_host": reads(FULL)}, {"o_host": BLOCKS * 16, "o_clear": 0})
     np.testing.assert_array_equal(np.diff(run.output_stamps["o_host"]), 1)
 

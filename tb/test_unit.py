@@ -13,6 +13,7 @@ from acceptance_vectors import GRADIENTS, TEXELS, check_gradient, check_texel
 from filter_vectors import check_filter_examples
 from kit.mutants import planted
 from kit.vlib import LONG, SEED, TRAFFIC
+from map_vectors import with_pipe_xor
 from mutants.top import MUTANTS
 from random_traces import KINDS, random_trace
 from unit_bench import UnitBench, cut, requests, unit_bench, with_flushes
@@ -36,6 +37,7 @@ OTHERS = {
     "word8": replace(DEFAULT, word_bytes=8, memory_latency=1),
     "one_entry": replace(SMALL, descriptor_entries=1, combine_age=16, memory_latency=3),
     "many_entries": replace(SMALL, descriptor_entries=16, combine_entries=32, memory_latency=5),
+    "pipe_xor": replace(DEFAULT, **with_pipe_xor("anaconda")),
     "latency4": replace(SMALL, word_bytes=4, combine_age=1 << 16, memory_latency=4),
 }
 MUTATED = replace(SMALL, resource_types=FULL.resource_types)

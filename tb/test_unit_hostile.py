@@ -1,10 +1,11 @@
 # amaranth: UnusedElaboratable=no
 """Watchdog: whatever comes in, the unit answers, and every byte is right.
 
-Illegal and random descriptors, a new pair with every quad, maps outside the memory, NaN and
-infinity, opcodes that are none, volumes, 16x anisotropic storms in which every lane is elsewhere,
-the filter behind writes to many words, flushes, host and clears at any time. MINMIP_LONG=1 sends
-10^6 quads instead of 2 * 10^4; MINMIP_FIRST_SEED (default 1) is printed on a failure.
+Illegal and random descriptors, a new pair with every quad, maps in any swizzle mode, some of them
+outside the memory, NaN and infinity, opcodes that are none, volumes, 16x anisotropic storms in
+which every lane is elsewhere, the filter behind writes to many words, flushes, host and clears at
+any time. MINMIP_LONG=1 sends 10^6 quads instead of 2 * 10^4; MINMIP_FIRST_SEED (default 1) is
+printed on a failure.
 """
 
 from dataclasses import replace
@@ -56,12 +57,15 @@ def turned(rng, count, quads):
     return (np.cumsum(steps) % count).astype(np.uint32)
 
 
-def put(trace, quads, kinds, s, **columns):
-    """Put live quads in, on a large map of the trace's memory: `kinds` are their linked types."""
+def put(rng, trace, quads, kinds, s, **columns):
+    """Put live quads in, on a large map of the trace's memory, in any swizzle mode: `kinds` are
+    their linked types.
+    """
+    mode = int(rng.choice(sorted(FULL.swizzle_modes)))
     images = np.stack(
         [
-            image((128, 128), kind=USED, view=(0, 7), mips=8),
-            *(image((64, 64), kind=kind, view=(0, 7)) for kind in (MIN, MAX, READ)),
+            image((128, 128), kind=USED, view=(0, 7), mips=8, SW_MODE=mode),
+            *(image((64, 64), kind=kind, view=(0, 7), SW_MODE=mode) for kind in (MIN, MAX, READ)),
         ]
     )
     images[:, 0] = trace.memory_base >> 8 & 0xFFFFFFFF
@@ -89,7 +93,7 @@ def storm(rng, trace, quads):
     angle = rng.uniform(0, 2 * np.pi, (len(quads), 4))
     line = np.stack([np.cos(angle), np.sin(angle)], axis=2) / 128
     return put(
-        *(trace, quads, np.full(len(quads), USED), s),
+        *(rng, trace, quads, np.full(len(quads), USED), s),
         opcode=SAMPLE_D,
         uvw=rng.uniform(-4, 4, line.shape),
         ddx=line * 16,
@@ -104,7 +108,7 @@ def waves(rng, trace, quads):
     # Where four words meet.
     at = rng.integers(0, 4, (len(quads), 4, 2)) / 4 + rng.uniform(-1, 1, (len(quads), 4, 2)) / 256
     lod = rng.uniform(0, 7, (len(quads), 4))
-    return put(trace, quads, kinds, s, opcode=SAMPLE_L, uvw=at, lod=lod)
+    return put(rng, trace, quads, kinds, s, opcode=SAMPLE_L, uvw=at, lod=lod)
 
 
 def hostile_trace(rng, kind, storms, bad_weather=(storm, waves)):
@@ -121,7 +125,7 @@ def hostile_trace(rng, kind, storms, bad_weather=(storm, waves)):
         s_sharp=s_sharp,
         t_index=turned(rng, len(t_sharp), QUADS),
         s_index=turned(rng, len(s_sharp), QUADS),
-        memory=rng.integers(0, 256, MEMORY, np.uint8),
+        memory=rng.integers(0, 256, max(MEMORY, len(trace.memory)), np.uint8),
         **spoilt,
     )
     for weather in bad_weather:

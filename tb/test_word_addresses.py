@@ -13,17 +13,17 @@ from kit.mutants import planted
 from kit.packing import random_columns
 from kit.stream import simulate
 from kit.vlib import LONG, SEED, TRAFFIC, VerilatedBlock, assert_columns_equal
+from map_vectors import random_maps, random_texels, with_pipe_xor
 from mutants.word_addresses import MUTANTS
 
 from minmip.hw.config import DEFAULT, FULL, SMALL
 from minmip.hw.shapes import MemoryOp
 from minmip.hw.word_addresses import WordAddresses
 from minmip.hw.word_beats import WORDS, word_beat, word_data
-from minmip.sim.golden.address import map_layout, texel_address
 
 CONFIGS = {
-    "4 bytes": replace(SMALL, word_bytes=4, resource_types=FULL.resource_types),
-    "16 bytes": FULL,
+    "4 bytes": replace(DEFAULT, word_bytes=4),
+    "16 bytes": replace(FULL, **with_pipe_xor("navi21")),
     "8 bytes, linear": replace(DEFAULT, word_bytes=8, swizzle_modes=frozenset({0})),
     "swizzled": replace(DEFAULT, swizzle_modes=frozenset({1})),
     "flat": SMALL,
@@ -41,21 +41,7 @@ def masked_data(columns):
     return columns | {"word": word | {"data": word["data"] * shown}}
 
 
-def random_maps(rng, count, cfg):
-    """Maps of any kind and size up to the largest: layout, size, mips."""
-    sides = np.minimum(2.0 ** rng.uniform(0, 14.01, (count, 2)), 16384)
-    depth = np.minimum(2.0 ** rng.uniform(0, 13.01, (count, 1)), 8192)
-    size = np.concatenate([sides, depth], 1).astype(np.int64)
-    size[:, :2] = np.where(rng.random((count, 2)) < 0.2, 16384 - size[:, :2] % 3, size[:, :2])
-    longest = np.log2(size[:, :2].max(1)).astype(np.int64) + 1
-    mips = 1 + rng.integers(0, 1 << 30, count) % longest
-    sw_mode = rng.choice(np.array(sorted(cfg.swizzle_modes)), count)
-    base = rng.integers(0, 1 << 40, count) << 8
-    volume = (rng.random(count) < 0.5) & cfg.volumes
-    return map_layout(sw_mode, base, size, mips, volume), size, mips
-
-
-def random_texels(rng, op, cfg):
+def random_bytes(rng, op, cfg):
     """(lanes, values and rank; words): the smallest value of a byte wins, or the largest."""
     count, lanes = len(op), cfg.lanes
     lane = random_columns(rng, word_beat(cfg)["lane"].shape, count)
@@ -81,42 +67,23 @@ def random_texels(rng, op, cfg):
 
 def random_beats(rng, count, cfg):
     """(input columns, golden output): any words of random maps, half of them on a border."""
-    maps = max(1, count // 16)
-    layout, size, mips = random_maps(rng, maps, cfg)
-    row = rng.integers(0, maps, count)
-    shape = (count, WORDS)
-    mip = rng.integers(0, 1 << 30, shape) % mips[row, None]
-    last = np.maximum(1, size[row, None, :2] >> mip[..., None]) - 1
-    inside = rng.integers(0, 1 << 30, last.shape) % (last + 1)
-    texel = np.choose(rng.integers(0, 4, last.shape), [inside, inside, last, 0])
-    word = {"mip": mip, "slice": rng.integers(0, 8192, shape), "x": texel[..., 0]}
-    word["y"] = texel[..., 1]
+    number = count // 4
+    maps = random_maps(rng, number, cfg)
+    row = rng.integers(0, number, count)
+    rows = np.repeat(row[:, None], WORDS, 1)
+    word = dict(zip(("mip", "x", "y", "slice"), random_texels(rng, maps, rows), strict=True))
     any_beat = random_columns(rng, word_beat(cfg), count)
     head = {name: any_beat[name] for name in HEAD} | {"op": rng.choice([0, 1, 2], count)}
-    texels, words = random_texels(rng, head["op"], cfg)
+    texels, words = random_bytes(rng, head["op"], cfg)
     read = head["read"][:, None].astype(bool)
     words["valid"] = word["valid"] = np.where(read, any_beat["word"]["valid"], words["valid"])
-    control = {
-        "base": layout.base >> 8,
-        "columns": (layout.pitch[:, 0] >> block_log2(layout)) - 1,
-        "chain": layout.chain_bytes >> 8,
-        "mip_offset": layout.offset >> 8,
-        "swizzled": layout.swizzled,
-        "volume": layout.volume,
-    }
     beats = {
         "beat": head | {"word": word} | texels,
-        "control": {name: column[row] for name, column in control.items()},
+        "control": {name: column[row] for name, column in maps.control.items()},
     }
-    places = [word[name].ravel() for name in ("mip", "x", "y", "slice")]
-    address = texel_address(layout, np.repeat(row, WORDS), *places).reshape(shape)
-    words["address"] = (address & (1 << 48) - 1) >> cfg.word_log2
+    address = maps.addresses(rows, *(word[name] for name in ("mip", "x", "y", "slice")))
+    words["address"] = address >> cfg.word_log2
     return beats, head | {"lane": texels["lane"], "word": words}
-
-
-def block_log2(layout):
-    """Log2 of the columns of a block of 256 bytes (spec 05, 2 and 8.1)."""
-    return np.select([~layout.swizzled, ~layout.volume], [8, 4], 3)
 
 
 @pytest.fixture(scope="module", params=CONFIGS)
@@ -136,7 +103,7 @@ def test_random(unit):
         print("seed", seed)
         run = check(unit, random_beats(np.random.default_rng(seed), 20_000, unit.block.cfg))
         assert run.cycles < 20_000 + 300  # one beat per clock
-        assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == 11
+        assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == unit.block.latency
 
 
 @pytest.mark.parametrize("traffic", TRAFFIC)

@@ -8,6 +8,7 @@ import numpy as np
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.resolve_shapes import resolve_request, run_bytes
+from minmip.hw.swizzle import NO_SLOT
 from minmip.sim.golden.resolve import MapPart
 from minmip.sim.runners.unit_beats import words_of
 from minmip.sim.runners.verilate import RunnerError
@@ -90,12 +91,15 @@ def _requests(part: MapPart, cfg: UnitConfig) -> np.ndarray:
 def request_columns(part: MapPart) -> dict[str, Any]:
     """Fields of `resolve_request` for each slice of a part."""
     layout, mip = part.layout, part.mip
+    block, width = layout.blocks.bytes_log2[layout.kind[0]], layout.blocks.log2[layout.kind[0], 0]
+    behind = mip - layout.first_tail[0]
     one = {
-        "base": int(layout.base[0]) >> 8,
-        "chain": layout.chain_bytes[0] >> 8,
-        "offset": layout.offset[0, mip] >> 8,
-        "pitch": layout.pitch[0, mip],
-        "swizzled": layout.swizzled[0],
+        "base": int(layout.base[0] + layout.flip[0]) >> 8,
+        "chain": layout.chain_bytes[0] >> block,
+        "offset": layout.offset[0, mip] >> block,
+        "columns": (layout.pitch[0, mip] >> width) - 1,
+        "slot": behind if behind >= 0 else NO_SLOT,
+        "mode": layout.sw_mode[0],
         "volume": layout.volume[0],
         "kind": part.kind,
         "encode": part.texels is not None,
@@ -140,5 +144,7 @@ def texels_of_runs(beats: np.ndarray, part: MapPart, cfg: UnitConfig) -> np.ndar
 
 def _run_texels(part: MapPart, cfg: UnitConfig) -> int:
     """Texels of a run: of a row, in one memory word."""
-    thick = part.layout.swizzled[0] & part.layout.volume[0]
-    return min(cfg.word_bytes, 4 if thick else 16)
+    layout = part.layout
+    of_mode = 8 if layout.sw_mode[0] & 3 == 2 else 16  # in the D modes 8
+    thick = layout.swizzled[0] & layout.volume[0]
+    return min(cfg.word_bytes, 4 if thick else of_mode)

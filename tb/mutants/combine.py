@@ -47,10 +47,24 @@ MUTANTS = [
     ),
     Mutant(
         "thick_bytes_swapped",
-        "combine",
-        "texels.slice[0], texels.y[row][0]",
-        "texels.y[row][0], texels.slice[0]",
+        "swizzle",
+        "x0 x1 z0 y0 z1",
+        "x0 x1 y0 z0 z1",
         "in a word of a volume z0 is below y0",
+    ),
+    Mutant(
+        "d_words_of_row_pairs",
+        "swizzle",
+        "x0 x1 x2 y1 y0",
+        "x0 x1 x2 y0 y1",
+        "a word of the D modes has rows two apart",
+    ),
+    Mutant(
+        "bytes_of_rows",
+        "combine",
+        "bit = Mux(told, place[axis][number], bit)",
+        "pass",
+        "each packing numbers its bytes in its own way",
     ),
     Mutant(
         "place_of_the_other_axis",
@@ -62,9 +76,16 @@ MUTANTS = [
     Mutant(
         "boxes_are_flat",
         "same_words",
-        "request.thick == (thick > flat)",
-        "request.thick != (thick > flat)",
-        "words of a volume are boxes",
+        "parts += [inside | one for one in equal]",
+        "parts += equal",
+        "words are as large as their packing says",
+    ),
+    Mutant(
+        "words_of_any_packing",
+        "same_words",
+        "swizzle.told_apart(request.packing, kinds, set(self.kinds) - set(kinds))",
+        "bool(kinds)",
+        "a bit is inside words of some packings only",
     ),
     Mutant(
         "mips_meet",

@@ -53,6 +53,20 @@ ANSWERS = [
         "1D and 1D arrays have no V pair (D6)",
     ),
     Mutant(
+        "any_mode_of_a_volume",
+        "legality",
+        "(volume, VOLUME_MODES)",
+        "(volume, modes)",
+        "a volume has no D mode",
+    ),
+    Mutant(
+        "any_mode_of_one_axis",
+        "legality",
+        "(~uses_v, ONE_AXIS_MODES)",
+        "(~uses_v, VOLUME_MODES)",
+        "a 1D map has no block of 4 KB or more",
+    ),
+    Mutant(
         "slice_of_volume",
         "legality",
         "((volume | is_array) & over",
@@ -62,8 +76,8 @@ ANSWERS = [
     Mutant(
         "outside_first",
         "control_store",
-        "Mux(code.any(), code, Mux(outside, CODE_OUTSIDE, 0))",
-        "Mux(outside, CODE_OUTSIDE, code)",
+        "Mux(broken | outside, worst, 0)",
+        "Mux(outside, CODE_OUTSIDE, Mux(broken, worst, 0))",
         "code 31 is the last one",
     ),
     Mutant(
@@ -72,27 +86,6 @@ ANSWERS = [
         "code.any() & (code < CODE_GATHER)",
         "C(0)",
         "a gather of an illegal type answers the type's code",
-    ),
-    Mutant(
-        "offsets_swapped",
-        "map_layout",
-        "self.offset[0].eq(self.chain + odd)",
-        "self.offset[0].eq(self.chain + pair)",
-        "mip 2n lies behind mip 2n + 1",
-    ),
-    Mutant(
-        "mips_unmasked",
-        "map_layout",
-        "2 * n + parity)",
-        "2 * n)",
-        "a map with an odd number of mips has no smaller one",
-    ),
-    Mutant(
-        "volume_slabs",
-        "map_layout",
-        "Mux(shape.swizzled, depth[3:], depth)",
-        "depth",
-        "8 slices of a 256B_S volume are one slab",
     ),
     Mutant(
         "size_not_less_one",

@@ -76,9 +76,16 @@ MUTANTS = [
     Mutant(
         "flat_is_thick",
         "footprint",
-        "control.swizzled & control.volume",
-        "control.swizzled",
+        "is_layout(self.cfg, control.mode, control.volume, has_packing(kind))",
+        "control.mode.any()",
         "only swizzled volumes are thick",
+    ),
+    Mutant(
+        "d_is_thick",
+        "footprint",
+        "(Packing.D, Packing.THICK)",
+        "(Packing.THICK, Packing.D)",
+        "the D modes have words of their own",
     ),
     Mutant(
         "truncate_lost",

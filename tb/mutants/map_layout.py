@@ -1,0 +1,118 @@
+"""Mutants of the map layout."""
+
+from kit.mutants import Mutant
+
+MUTANTS = [
+    Mutant(
+        "offsets_swapped",
+        "map_layout",
+        "self.offset[0].eq(self.chain + odd)",
+        "self.offset[0].eq(self.chain + pair)",
+        "mip 2n lies behind mip 2n + 1",
+    ),
+    Mutant(
+        "mips_unmasked",
+        "counted_mips",
+        "2 * n + parity)",
+        "2 * n)",
+        "a map with an odd number of mips has no smaller one",
+    ),
+    Mutant(
+        "volume_slabs",
+        "map_layout",
+        "depth[log2:]",
+        "depth",
+        "as many slices of a volume as a block is deep are one slab",
+    ),
+    Mutant(
+        "tail_of_whole_blocks",
+        "counted_mips",
+        "self.side[log2 - 1]",
+        "(self.side[log2] & 0)",
+        "the largest mip of a tail is half a block",
+    ),
+    Mutant(
+        "thick_tail_halves_width",
+        "counted_mips",
+        "block_log2(layout) == 12 and box_log2",
+        "block_log2(layout) == 16 and box_log2",
+        "thick blocks of 4 KB are halved in height, those of 64 KB in width",
+    ),
+    Mutant(
+        "height_is_not_tested",
+        "counted_mips",
+        "sizes = Cat(half, columns) | rows",
+        "sizes = Cat(half, columns)",
+        "mips in a tail are small on both axes",
+    ),
+    Mutant(
+        "a_slot_less",
+        "counted_mips",
+        "mips[count:]",
+        "mips[count - 1:]",
+        "a tail has all its slots",
+    ),
+    Mutant(
+        "tail_of_one_mip",
+        "counted_mips",
+        " & self.max_mip.any()",
+        "",
+        "a map of one mip has no tail",
+    ),
+    Mutant(
+        "all_mips_of_a_tail_count",
+        "counted_mips",
+        ".any() & large[parity]",
+        ".any()",
+        "all mips of a tail share a block",
+    ),
+    Mutant(
+        "tail_from_mip_0_is_nothing",
+        "counted_mips",
+        "even | large[11] | self.walk[0]",
+        "even | large[11]",
+        "a tail has its block when the whole map is in it",
+    ),
+    Mutant(
+        "large_mips_forgotten",
+        "counted_mips",
+        "smaller.eq(even)",
+        "smaller.eq(odd)",
+        "a mip larger than one that is too large is too large",
+    ),
+    Mutant(
+        "first_tail_kept",
+        "counted_mips",
+        "self.first_tail.eq(NO_TAIL)",
+        "self.first_tail.eq(self.first_tail)",
+        "a map without a tail says so",
+    ),
+    Mutant(
+        "first_tail_of_the_pair",
+        "counted_mips",
+        "Cat(largest[1], number)",
+        "Cat(largest[0], number)",
+        "the first mip of a tail may be even or odd",
+    ),
+    Mutant(
+        "room_in_256_bytes",
+        "map_layout",
+        "room[log2 - 8 :]",
+        "room",
+        "a map takes whole blocks of its mode",
+    ),
+    Mutant(
+        "pipe_bank_xor_is_address",
+        "map_layout",
+        "start[low : low + 4].eq(0)",
+        "start[low : low + 4].eq(shape.base[low : low + 4])",
+        "under a pipe XOR the map starts with a block",
+    ),
+    Mutant(
+        "pipe_bank_xor_of_4kb",
+        "map_layout",
+        "block_log2(layout) >= log2",
+        "block_log2(layout) >= 12",
+        "under a pipe XOR of 4 KB blocks only four bits of the base are no address",
+    ),
+]
