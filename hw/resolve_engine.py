@@ -25,11 +25,10 @@ class ResolveEngine(wiring.Component):
     """Stream the texels of a rectangle out of a map, decoded, or into it, encoded.
 
     A client of the host port. Texels go by row and x, in runs: those of a row that lie in one
-    memory word, 16 of them in LINEAR and the S modes, 8 in the D modes, 4 in volumes of
-    the S modes; fewer in shorter words. One
-    run per clock, without a gap between rows. One rectangle at a time; its result comes when every
-    word is answered: about `runs + memory latency + 29` clocks after the request. The last texels
-    may still wait at `o_texels` then.
+    memory word, 16 of them in LINEAR and S modes, 8 in D modes, 4 in S volumes; fewer in shorter
+    words. One run per clock, without a gap between rows. One rectangle at a time; its result comes
+    when every word is answered: about `runs + memory latency + 27` clocks after the request. The
+    last texels may still wait at `o_texels` then.
 
     Bytes beside the rectangle stay as they are. Encoding takes as many beats from `i_texels` as the
     rectangle has runs, and waits for them; lanes outside the rectangle are not used. Texels outside

@@ -1,12 +1,14 @@
 """Payload shapes of the resolve engine, and how many texels of a row a memory word holds."""
 
+from collections.abc import Callable
+
 from amaranth.hdl import Const, Mux, Value, unsigned
 from amaranth.lib import data, enum, stream
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
 from minmip.hw.shapes import SIZE_BITS, SLICE_BITS, TAG_BITS, TEXEL_BITS, address_request
-from minmip.hw.swizzle import Layout, Packing, is_layout, layouts, packing
+from minmip.hw.swizzle import Layout, is_layout, layouts, packing, word_bits
 
 __all__ = [
     "RESOLVE_STREAMS",
@@ -18,12 +20,10 @@ __all__ = [
     "run_bytes",
     "run_log2",
     "run_log2s",
+    "run_texels",
     "texel_array",
     "texel_run",
 ]
-
-_RUN_LOG2 = {Packing.ROWS: 4, Packing.D: 3, Packing.THICK: 2}
-"""Log2 of the texels of a row that lie side by side in memory."""
 
 RESOLVE_STREAMS = {
     "i_resolve": "i",
@@ -54,8 +54,8 @@ def map_fields(cfg: UnitConfig) -> dict:
 def resolve_request(cfg: UnitConfig) -> data.StructLayout:
     """Decode or `encode` the texels of a rectangle of one slice (or depth `z`) of a mip level.
 
-    `x` and `y` are its first texel, in a mip tail too: `slot` says where the mip is. The other
-    fields are `map_fields`, `kind` is a `ResolveKind`; 3 counts as `RAW`.
+    `x` and `y` are its first texel. `kind` is a `ResolveKind`; 3 counts as `RAW`. The other fields
+    are `map_fields`.
     """
     return data.StructLayout(
         map_fields(cfg)
@@ -112,30 +112,32 @@ def resolve_ports(cfg: UnitConfig) -> dict:
 
 def run_bytes(cfg: UnitConfig) -> int:
     """Most texels of a run."""
-    return min(cfg.word_bytes, 1 << max(_RUN_LOG2.values()))
+    return 1 << run_log2s(cfg)[-1]
+
+
+def run_texels(cfg: UnitConfig, layout: Layout) -> int:
+    """Texels of a run of maps of a layout.
+
+    A run begins at a multiple of itself, and its bytes lie side by side in one memory word, also at
+    a multiple of it.
+    """
+    bits = word_bits(cfg, packing(layout))
+    return 1 << next((n for n, bit in enumerate(bits) if bit != ("x", n)), len(bits))
 
 
 def run_log2s(cfg: UnitConfig) -> tuple[int, ...]:
     """Log2 of the texels that a run may have in this build, in rising order."""
-    return tuple(sorted({_log2(cfg, layout) for layout in layouts(cfg)}))
+    return tuple(sorted({run_texels(cfg, layout).bit_length() - 1 for layout in layouts(cfg)}))
 
 
 def run_log2(cfg: UnitConfig, place) -> Value:
-    """Log2 of the texels of a run of the map that `place`, with `map_fields`, describes.
-
-    A run of so many texels begins at a multiple of itself, and its bytes lie side by side in one
-    memory word, also at a multiple of it.
-    """
-    most = run_log2s(cfg)[-1]
-    found: Value = Const(most, range(most + 1))
-    for log2 in run_log2s(cfg)[:-1]:
-        has_it = is_layout(
-            cfg, place.mode, place.volume, lambda one, log2=log2: _log2(cfg, one) == log2
-        )
-        found = Mux(has_it, log2, found)
+    """Log2 of the texels of a run of the map that `place`, with `map_fields`, describes."""
+    *shorter, most = run_log2s(cfg)
+    found = Const(most, range(most + 1))
+    for log2 in shorter:
+        found = Mux(is_layout(cfg, place.mode, place.volume, _has_runs(cfg, log2)), log2, found)
     return found
 
 
-def _log2(cfg: UnitConfig, layout: Layout) -> int:
-    """Log2 of the texels of a run in a layout; a memory word may be shorter."""
-    return min(cfg.word_log2, _RUN_LOG2[packing(layout)])
+def _has_runs(cfg: UnitConfig, log2: int) -> Callable[[Layout], bool]:
+    return lambda layout: run_texels(cfg, layout) == 1 << log2

@@ -6,6 +6,7 @@ import csv
 import functools
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -41,15 +42,28 @@ def flow_errors(command: Callable) -> Callable:
     return wrapper
 
 
-def _preset(name: str):
-    from minmip.hw.config import PRESETS
+def _preset(name: str, hardware: str | None = None):
+    """Parameters by name; with the pipe XOR of a GPU, the modes that have one too."""
+    from minmip.hw.config import PRESETS, XOR_MODES
+    from minmip.sim.layout import HARDWARE, xor_patterns
 
     if name not in PRESETS:
         raise ValueError(f"there is no preset {name!r}; there are {', '.join(sorted(PRESETS))}")
-    return PRESETS[name]
+    if hardware is None:
+        return PRESETS[name]
+    if hardware not in HARDWARE:
+        raise ValueError(f"there is no GPU {hardware!r}; there are {', '.join(HARDWARE)}")
+    modes = PRESETS[name].swizzle_modes | XOR_MODES
+    patterns = xor_patterns(HARDWARE[hardware])
+    return replace(PRESETS[name], swizzle_modes=modes, xor_patterns=patterns)
 
 
 _preset_option = click.option("--preset", default="full", show_default=True, help="Parameter set.")
+_xor_option = click.option(
+    "--pipe-xor",
+    metavar="GPU",
+    help="Also the swizzle modes with a pipe XOR, as on anaconda, lockhart, navi21 or navi10.",
+)
 
 
 @click.command()
@@ -58,13 +72,14 @@ _preset_option = click.option("--preset", default="full", show_default=True, hel
 )
 @click.option("--block", help="A block as its own top, or all of them. Default: the whole unit.")
 @_preset_option
+@_xor_option
 @flow_errors
-def verilog(out, block, preset):
+def verilog(out, block, preset, pipe_xor):
     """Write the Verilog of the whole unit, or of blocks: NAME.v with top module NAME."""
     from minmip.hw.blocks import BLOCKS, UNIT, make_block
     from minmip.hw.build import verilog as convert
 
-    cfg = _preset(preset)
+    cfg = _preset(preset, pipe_xor)
     names = sorted(BLOCKS) if block == "all" else [block or UNIT]
     blocks = {name: make_block(name, cfg) for name in names}
     out.mkdir(parents=True, exist_ok=True)
@@ -79,6 +94,7 @@ def verilog(out, block, preset):
     "--block", "blocks", required=True, multiple=True, help="Name, or all; may be repeated."
 )
 @_preset_option
+@_xor_option
 @click.option(
     "--part",
     "parts",
@@ -108,7 +124,7 @@ def verilog(out, block, preset):
     help="Also put the rows into this CSV file, in place of older ones.",
 )
 @flow_errors
-def synth(blocks, preset, parts, grades, seeds, jobs, table):
+def synth(blocks, preset, pipe_xor, parts, grades, seeds, jobs, table):
     """Synthesise, place and route blocks; say their clock speed, size and slowest path."""
     from minmip.hw.blocks import BLOCKS, make_block
     from minmip.hw.fpga_parts import PARTS
@@ -119,7 +135,9 @@ def synth(blocks, preset, parts, grades, seeds, jobs, table):
         raise ValueError(f"there is no part {unknown[0]!r}; there are {', '.join(PARTS)}")
     if "all" in blocks:
         blocks = sorted(BLOCKS)
-    for block, component in [(block, make_block(block, _preset(preset))) for block in blocks]:
+    cfg = _preset(preset, pipe_xor)
+    label = f"{preset} {pipe_xor}" if pipe_xor else preset
+    for block, component in [(block, make_block(block, cfg)) for block in blocks]:
         for family, members in groupby(parts, lambda part: PARTS[part].family):
             with netlist_of(component, family) as netlist:
                 for part, grade in [(p, g) for p in members for g in _grades(PARTS[p], grades)]:
@@ -128,7 +146,7 @@ def synth(blocks, preset, parts, grades, seeds, jobs, table):
                     )
                     _say_report(block, report)
                     if table:
-                        row = _report_row(block, preset, report)
+                        row = _report_row(block, label, report)
                         _put_rows(table, [row], _COLUMNS, _KEY)
 
 

@@ -22,4 +22,4 @@ def contract() -> StreamContract:
 
 def proofs() -> list[Proof]:
     # From the request to the first word, and to texels of an answer that comes unasked.
-    return contract_proofs("resolve_engine", contract, cover=16)
+    return contract_proofs("resolve_engine", contract, cover=20)

@@ -38,6 +38,7 @@ __all__ = [
     "wanted",
 ]
 
+D_MODES = (2, 6, 10, 18, 22, 26)
 _END = 1 << 48
 
 
@@ -105,13 +106,16 @@ def echoed(word: int, lane: int) -> int:
 
 
 def map_part(
-    sw_mode, size, corner, extent, *, kind=0, texels=None, volume=False, base=1 << 20
+    sw_mode, size, corner, extent, *, kind=0, texels=None, volume=False, base=1 << 20, mips=1
 ) -> MapPart:
-    """Part of a map of one mip level; at byte 2**20 the echo refuses its first 16 words."""
+    """Part of the last mip level of a map; at byte 2**20 the echo refuses its first 16 words."""
     layout = map_layout(
-        np.array([sw_mode]), np.array([base]), np.array([size]), np.array([1]), np.array([volume])
+        *(np.array([sw_mode]), np.array([base]), np.array([size])),
+        *(np.array([mips]), np.array([volume])),
     )
-    return MapPart(layout=layout, mip=0, corner=corner, size=extent, kind=kind, texels=texels)
+    return MapPart(
+        layout=layout, mip=mips - 1, corner=corner, size=extent, kind=kind, texels=texels
+    )
 
 
 def corner_parts(cfg: UnitConfig) -> list[MapPart]:
@@ -130,7 +134,9 @@ def corner_parts(cfg: UnitConfig) -> list[MapPart]:
     if cfg.volumes:
         both(1, (40, 7, 6), (1, 2, 3), (10, 3, 2), kind=2, volume=True)
     if 2 in cfg.swizzle_modes:
-        both(2, (40, 7, 1), (3, 1, 0), (21, 3, 1), kind=2)
+        both(2, (40, 7, 1), (3, 2, 0), (16, 3, 1), kind=2)
+    if 5 in cfg.swizzle_modes:  # in the mip tail
+        both(5, (40, 40, 2), (3, 2, 0), (5, 2, 2), kind=2, mips=3)
     for corner, extent in (
         ((3, 1, 0), (0, 2, 1)),
         ((3, 1, 0), (2, 0, 1)),
@@ -146,8 +152,7 @@ def random_part(rng, cfg: UnitConfig, *, base: int | None = None, side: int = 16
     size = np.minimum(2.0 ** rng.uniform(0, 14.01, 3), min(side, 8192)).astype(np.int64)
     mips = int(np.log2(size[:2].max())) + 1
     mips = int(rng.integers(1, mips + 1))
-    kinds = map_layouts(cfg)
-    sw_mode, volume = kinds[rng.integers(0, len(kinds))]
+    sw_mode, volume = rng.choice(np.array(map_layouts(cfg), object))
     layout = map_layout(
         sw_mode=np.array([sw_mode]),
         base=np.array([int(rng.integers(0, 1 << 40)) << 8 if base is None else base]),
@@ -253,9 +258,8 @@ def _slice(part: MapPart, layer: int, cfg: UnitConfig, words: list, runs: list) 
     (left, top, first), (width, height, _) = part.corner, part.size
     outside = width and height and (left + width > 16384 or top + height > 16384)
     error = int(bool(outside))
-    thick = part.layout.swizzled[0] and part.layout.volume[0]
-    of_mode = {0: 16, 1: 16, 2: 8}[int(part.layout.sw_mode[0]) & 3]
-    step = min(cfg.word_bytes, 4 if thick else of_mode)
+    mode, thick = part.layout.sw_mode[0], part.layout.volume[0] and part.layout.sw_mode[0]
+    step = min(cfg.word_bytes, 4 if thick else 8 if mode in D_MODES else 16)
     decode, encode = _CODES[part.kind]
     for row in range(height):
         start = left // step * step

@@ -200,3 +200,9 @@ def test_commands():
 def test_mutant_is_caught(mutant):
     with planted(mutant), pytest.raises(AssertionError):
         simulate()
+
+
+@pytest.mark.parametrize("counters", [1, 342])
+def test_counters_that_no_reply_holds(counters):
+    with pytest.raises(ValueError, match=rf"counters must be in 2\.\.341, not {counters}"):
+        Commands(SIMULATED, counters)

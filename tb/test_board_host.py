@@ -166,7 +166,7 @@ def test_no_answer(files, quick):
         ((), "--backend board wants --port, the serial port, such as /dev/ttyUSB0"),
         (
             ("--port", "/dev/nothing"),
-            r"the serial port /dev/nothing does not open \(.*\); serial .*",
+            r"the serial port /dev/nothing does not open \(No such file or directory\); serial .*",
         ),
         (("--port", "x", "--lanes", "1"), "--lanes says how the gateware is built; .*"),
     ],

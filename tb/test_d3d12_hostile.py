@@ -229,6 +229,7 @@ def test_every_field_of_every_structure(kind, base):
         (d3d12.D3D12_RESOURCE_DESC1, "Width", d3d12.DXGI_FORMAT_R8_UINT),
         (d3d12.D3D12_RESOURCE_DESC1, "Flags", -1),
         (D3D12_SAMPLER_DESC, "MinLOD", "2"),
+        (D3D12_SAMPLER_DESC, "BorderColor", ("0", "0", "0", "0")),
         (D3D12_SAMPLER_DESC, "MaxLOD", d3d12.D3D12_FILTER_ANISOTROPIC),
     ],
 )

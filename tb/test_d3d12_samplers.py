@@ -145,6 +145,7 @@ def test_lod_limits(lod, field):
         ({"MipLODBias": float("nan")}, "MipLODBias"),
         ({"MinLOD": float("nan")}, "MinLOD"),
         ({"MaxLOD": float("nan")}, "MaxLOD"),
+        ({"BorderColor": (0.0, float("nan"), 0.0, 1.0)}, "BorderColor must be numbers"),
         ({"filter": d3d12.D3D12_FILTER_ANISOTROPIC, "MaxAnisotropy": 0}, "MaxAnisotropy"),
         ({"filter": d3d12.D3D12_FILTER_ANISOTROPIC, "MaxAnisotropy": 17}, "MaxAnisotropy"),
         ({"filter": d3d12.D3D12_FILTER_COMPARISON_ANISOTROPIC}, "ComparisonFunc"),

@@ -331,6 +331,7 @@ def test_states_that_do_not_exist(device):
         (SRV, "a feedback map may be in COMMON"),
         (UAV | FROM, "must stand alone"),
         (0x12345, "a resource state must be a D3D12_RESOURCE_STATES, not 74565"),
+        (-1, "a resource state must be a D3D12_RESOURCE_STATES, not -1"),
         ("COMMON", "a resource state must be a D3D12_RESOURCE_STATES, not 'COMMON'"),
     ]:
         with pytest.raises(D3D12Error, match=text):

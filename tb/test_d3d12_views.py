@@ -256,6 +256,7 @@ def test_a_resource_is_not_read_and_written_at_once():
         (srv(ResourceMinLODClamp=-1), "ResourceMinLODClamp"),
         (srv(ResourceMinLODClamp=np.nan), "ResourceMinLODClamp"),
         (srv(Shader4ComponentMapping=0x1687), "Shader4ComponentMapping"),
+        (srv(Shader4ComponentMapping=0x3688), "Shader4ComponentMapping 0x3688"),
     ],
 )
 def test_refused_views(view, text):

@@ -80,6 +80,10 @@ def test_verilog_of_every_block(tmp_path):
             ["verilog", "-o", "x", "--preset", "nix"],
             "there is no preset 'nix'; there are default, full",
         ),
+        (
+            ["verilog", "-o", "x", "--pipe-xor", "nix"],
+            "there is no GPU 'nix'; there are anaconda, lockhart",
+        ),
         (["synth", "--block", "nix"], "there is no block 'nix'; there are "),
         (
             ["synth", "--block", "queue", "--part", "nix"],
@@ -94,6 +98,17 @@ def test_bad_arguments(arguments, sentence):
     code, output = call(*arguments)
     assert code == 2
     assert sentence in output
+
+
+def test_pipe_xor_is_built_in(tmp_path):
+    texts = []
+    for gpu in ("", "navi21", "lockhart"):
+        folder = tmp_path / f"of{gpu}"
+        options = ("--pipe-xor", gpu) if gpu else ()
+        code, output = call("verilog", "-o", folder, "--block", "address_generator", *options)
+        assert code == 0, output
+        texts.append((folder / "address_generator.v").read_text())
+    assert len(set(texts)) == 3
 
 
 def test_folder_that_is_a_file(tmp_path):

@@ -49,11 +49,11 @@ def test_random(block):
 @pytest.mark.parametrize("encode", [False, True], ids=["decode", "encode"])
 @pytest.mark.parametrize(
     ("sw_mode", "volume", "run"),
-    [(0, False, 16), (1, False, 16), (10, False, 8), (1, True, 4)],
-    ids=["linear", "256B_S", "64KB_D", "volume"],
+    [(0, False, 16), (1, False, 16), (9, False, 16), (2, False, 8), (1, True, 4), (9, True, 4)],
+    ids=["linear", "256B_S", "64KB_S", "256B_D", "volume", "64KB volume"],
 )
 def test_a_run_a_clock(block, sw_mode, volume, run, encode):
-    """Without a gap between rows; 16 texels a clock, 8 in the D modes, 4 in a volume."""
+    """Without a gap between rows; 16 texels a clock, 8 in D modes, 4 in a volume."""
     size = (200, 50, 1)
     texels = np.full(size[::-1], 3, np.uint8) if encode else None
     part = map_part(sw_mode, size, (0, 0, 0), size, texels=texels, volume=volume)

@@ -73,6 +73,10 @@ class Commands(wiring.Component):
     """
 
     def __init__(self, cfg: BoardConfig, counters: int):
+        if not 2 <= counters <= MAX_PAYLOAD // COUNTER_BYTES:
+            raise ValueError(
+                f"counters must be in 2..{MAX_PAYLOAD // COUNTER_BYTES}, not {counters}"
+            )
         self.cfg = cfg
         self.counters = counters
         self.identity = identity(cfg)
@@ -108,10 +112,10 @@ class Commands(wiring.Component):
         m.submodules.text = text = Rom(unsigned(8), self.identity)
         wiring.connect(m, out.o, wiring.flipped(self.o_payload))
         wiring.connect(m, loader.o, wiring.flipped(self.o_quads))
-        answers = Signal(range(MAX_ANSWERS + 1))  # quads sent whose answer is not at `out` yet
-        records = Signal(range(MAX_ANSWERS + 1))  # quads sent
+        records = Signal(range(MAX_ANSWERS + 1))  # quads and flushes sent
+        answers = Signal(range(MAX_ANSWERS + 1))  # those whose answer is in the reply
         numbers = Signal(_NUMBERS)
-        want = Signal(range(_NUMBERS // 8 + 1))  # bytes of them still to come
+        want = Signal(range(_NUMBERS // 8 + 1))  # how many bytes they are
         at = Signal(range(_NUMBERS // 8 + 1))
         address = numbers[word_log2:48]
         word = Signal(8 * word_bytes)

@@ -50,8 +50,7 @@ def member(name: str, kind: type[AnyEnum], value: object, *choices: AnyEnum) -> 
     try:
         if isinstance(value, Enum) and not isinstance(value, kind):
             raise TypeError
-        number = index(value)  # pyright: ignore[reportArgumentType]
-        found = kind(number) if number >= 0 else None
+        found = kind(index(value))  # pyright: ignore[reportArgumentType]
     except (ValueError, TypeError):
         found = None
     if found is None or (choices and found not in choices):

@@ -87,8 +87,7 @@ def resource_tiling(desc: D3D12_RESOURCE_DESC1) -> ResourceTiling:
     shape = tile_shape(desc.Format, axes)
     sides = (shape.WidthInTexels, shape.HeightInTexels, shape.DepthInTexels)
     sizes = [mip_size(texture_size(desc), mip) for mip in range(desc.MipLevels)]
-    filled = [all(n >= t for n, t in zip(size, sides, strict=True)) for size in sizes]
-    standard = filled.index(False) if False in filled else len(sizes)
+    standard = sum(all(n >= t for n, t in zip(size, sides, strict=True)) for size in sizes)
     packed_bytes = sum(_bytes(desc.Format, size) for size in sizes[standard:])
     packed = -(-packed_bytes // (1 << TILE_LOG2))
     grids = [

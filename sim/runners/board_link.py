@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -51,13 +52,14 @@ def open_port(name: str, baud: int) -> Port:
         port: Any = serial.Serial(name, baud, exclusive=True)
     except (serial.SerialException, ValueError, OSError) as error:
         there = ", ".join(sorted(found.device for found in comports())) or "none"
-        reason = getattr(error, "strerror", None) or str(error)
+        number = getattr(error, "errno", None)
+        reason = os.strerror(number) if number else str(error)
         raise RunnerError(
             f"the serial port {name} does not open ({reason}); serial ports here: {there}"
         ) from None
     try:  # the USB chip else waits 16 ms for more bytes
         port.set_low_latency_mode(True)
-    except (OSError, ValueError, NotImplementedError):
+    except (OSError, ValueError, NotImplementedError, AttributeError):
         pass  # it works without, only slower
     return port
 

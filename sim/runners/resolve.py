@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from minmip.hw.config import UnitConfig
-from minmip.hw.resolve_shapes import resolve_request, run_bytes
+from minmip.hw.resolve_shapes import resolve_request, run_bytes, run_texels
 from minmip.hw.swizzle import NO_SLOT
 from minmip.sim.golden.resolve import MapPart
 from minmip.sim.runners.unit_beats import words_of
 from minmip.sim.runners.verilate import RunnerError
-
-if TYPE_CHECKING:
-    from minmip.sim.runners.verilated_unit import VerilatedUnit
+from minmip.sim.runners.verilator import Model, Traffic
 
 __all__ = ["request_columns", "run_parts", "runs_of_texels", "texels_of_runs"]
 
 
+class SimulatedUnit(Protocol):
+    """What `run_parts` needs of a `VerilatedUnit`."""
+
+    cfg: UnitConfig
+    model: Model
+    traffic: Traffic
+    seed: int
+
+    def reset(self, memory: np.ndarray, base: int, limit: int) -> None:
+        """Reset the unit, with `memory` between two blocks of 256 bytes."""
+        ...
+
+
 def run_parts(
-    unit: VerilatedUnit, memory: np.ndarray, base: int, parts: list[MapPart]
+    unit: SimulatedUnit, memory: np.ndarray, base: int, parts: list[MapPart]
 ) -> list[tuple[np.ndarray | None, bool]]:
     """Decode and encode parts of maps on the resolve engine of a unit, which is reset first.
 
@@ -38,7 +49,7 @@ def run_parts(
             f"{cfg.memory_bytes}"
         )
     served = np.pad(memory, (0, -len(memory) % 256))
-    unit.start(served, base // 256, (base + len(served)) // 256)
+    unit.reset(served, base // 256, (base + len(served)) // 256)
     requests = [_requests(part, cfg) for part in parts]
     runs = [runs_of_texels(part, cfg) for part in parts]
     decode = [part.texels is None for part in parts]
@@ -91,14 +102,14 @@ def _requests(part: MapPart, cfg: UnitConfig) -> np.ndarray:
 def request_columns(part: MapPart) -> dict[str, Any]:
     """Fields of `resolve_request` for each slice of a part."""
     layout, mip = part.layout, part.mip
-    block, width = layout.blocks.bytes_log2[layout.kind[0]], layout.blocks.log2[layout.kind[0], 0]
-    behind = mip - layout.first_tail[0]
+    kind, first_tail = layout.kind[0], layout.first_tail[0]
+    block, box = layout.blocks.bytes_log2[kind], layout.blocks.log2[kind, 0]
     one = {
-        "base": int(layout.base[0] + layout.flip[0]) >> 8,
+        "base": layout.base[0] + layout.flip[0] >> 8,
         "chain": layout.chain_bytes[0] >> block,
         "offset": layout.offset[0, mip] >> block,
-        "columns": (layout.pitch[0, mip] >> width) - 1,
-        "slot": behind if behind >= 0 else NO_SLOT,
+        "columns": (layout.pitch[0, 0] >> box) - 1 >> mip,
+        "slot": mip - first_tail if mip >= first_tail else NO_SLOT,
         "mode": layout.sw_mode[0],
         "volume": layout.volume[0],
         "kind": part.kind,
@@ -115,7 +126,8 @@ def request_columns(part: MapPart) -> dict[str, Any]:
 
 def _runs(part: MapPart, cfg: UnitConfig) -> tuple[int, int, int, int]:
     """Texels of a run; texels of the first run of a row in front of the part; runs; rows."""
-    texels = _run_texels(part, cfg)
+    layout = part.layout
+    texels = run_texels(cfg, (int(layout.sw_mode[0]), bool(layout.volume[0])))
     before = part.corner[0] % texels
     return texels, before, -(-(before + part.size[0]) // texels), part.size[1] * part.size[2]
 
@@ -140,11 +152,3 @@ def texels_of_runs(beats: np.ndarray, part: MapPart, cfg: UnitConfig) -> np.ndar
         return np.zeros(part.size[::-1], np.uint8)
     padded = beats[:, :texels].reshape(rows, runs * texels)
     return padded[:, before : before + part.size[0]].reshape(part.size[::-1])
-
-
-def _run_texels(part: MapPart, cfg: UnitConfig) -> int:
-    """Texels of a run: of a row, in one memory word."""
-    layout = part.layout
-    of_mode = 8 if layout.sw_mode[0] & 3 == 2 else 16  # in the D modes 8
-    thick = layout.swizzled[0] & layout.volume[0]
-    return min(cfg.word_bytes, 4 if thick else of_mode)

@@ -141,14 +141,18 @@ class VerilatedUnit:
 
     def start(self, memory: np.ndarray, base: int, limit: int) -> None:
         """As `Simulated.start`."""
+        self.reset(memory, base, limit)
+        if self.wave:
+            self.model.start_wave(self.wave, *self.wave_cycles)
+
+    def reset(self, memory: np.ndarray, base: int, limit: int) -> None:
+        """As `start`, without waves."""
         self.model.set("memory_base", base)
         self.model.set("memory_limit", limit)
         self.model.reset()
         self.model.use_memory(memory)  # now: a write of an earlier run may end while in reset
         self._idle()
         self._clock = self._sent = self._answered = self._batches = 0
-        if self.wave:
-            self.model.start_wave(self.wave, *self.wave_cycles)
 
     def send(self, rows: np.ndarray, *, answers: int, pattern: int, last: bool) -> Batch:
         """As `Simulated.send`."""

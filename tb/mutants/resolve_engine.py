@@ -88,6 +88,13 @@ MUTANTS = [
         "the result says that some word lay outside the memory",
     ),
     Mutant(
+        "done_at_the_first_answer",
+        "resolve_engine",
+        "answer.payload.tag[: RUN_FLAGS.size]).end):",
+        "answer.payload.tag[: RUN_FLAGS.size]).first):",
+        "the result comes after every answer",
+    ),
+    Mutant(
         "lowest_part_of_a_word",
         "resolve_bytes",
         "[part[log2 - log2s[0] :]]",
