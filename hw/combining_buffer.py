@@ -119,17 +119,21 @@ class CombiningBuffer(wiring.Component):
 
         # One beat is at the output of `match`: first its hits, then its other words one by one.
         merge, restart, last = Signal(), Signal(), Signal()
-        word, is_conflict = Signal(WORDS), Signal()
+        word, several, is_conflict = Signal(WORDS), Signal(), Signal()
         visiting = Signal()
+        # A word may start an entry afresh: no visit, and room for what leaves. Much hangs on it.
+        free = Signal(init=1)
         m.d.comb += [
             merge.eq(match.hit.any()),
             word.eq(match.todo & (~match.todo + 1)[:WORDS]),
+            several.eq((match.todo & (match.todo - 1)[:WORDS]).any()),
             is_conflict.eq(choose(word, [other.any() for other in match.other])),
-            restart.eq(match.todo.any() & ~merge & ~visiting & credits.ready),
+            restart.eq(match.todo.any() & ~merge & free),
             last.eq(restart & (match.todo == word)),
             match.i.eq(rows.ahead),
             match.i_valid.eq(rows.ahead_valid),
-            match.step.eq(~match.todo.any() | last),
+            # ~match.todo.any() | last, by fewer gates one behind another.
+            match.step.eq(~match.todo.any() | (~several & ~merge & free)),
             match.finished.eq(match.hit | (word & restart.replicate(WORDS))),
             match.clear.eq(last),
             rows.go.eq(match.step),
@@ -144,6 +148,8 @@ class CombiningBuffer(wiring.Component):
         dirty, visit = Signal(entries), Signal(entries)
         leave = Signal()
         m.d.comb += leave.eq(visiting & credits.ready)
+        next_visiting = Signal()
+        m.d.sync += [visiting.eq(next_visiting), free.eq(~next_visiting & credits.ready_next)]
         start, out, take = Signal(entries), Signal(entries), []
         for n in range(entries):
             own = choose(word, [other[n] for other in match.other])
@@ -161,7 +167,7 @@ class CombiningBuffer(wiring.Component):
         touched = Cat(takes.any() for takes in take)
         m.d.comb += self.touched.eq(touched)
         m.d.sync += dirty.eq(touched | (dirty & ~(visit & leave.replicate(entries))))
-        self._visit(m, visiting, visit, leave, dirty)
+        self._visit(m, visiting, next_visiting, visit, leave, dirty)
         m.d.comb += credits.take.eq(out.any())
         self._write(m, rows.head, word, start, out, take)
 
@@ -189,8 +195,9 @@ class CombiningBuffer(wiring.Component):
             m.d.sync += hand.eq(hand.rotate_left(1))
         return hand
 
-    def _visit(self, m, visiting, visit, leave, dirty):
+    def _visit(self, m, visiting, next_visiting, visit, leave, dirty):
         """Visit entry after entry; `visiting` until the one in `visit` has left, if it has to."""
+        m.d.comb += next_visiting.eq(visiting)
         turn = Signal(len(self.entries), init=1)
         left = Signal(range(-1, self.visit_clocks), init=self.visit_clocks - 2)
         due = Signal()
@@ -198,7 +205,8 @@ class CombiningBuffer(wiring.Component):
         with m.If(~left[-1]):
             m.d.sync += left.eq(left - 1)
         with m.If(~visiting | leave):
-            m.d.sync += [visiting.eq(due & (turn & dirty).any()), visit.eq(turn)]
+            m.d.comb += next_visiting.eq(due & (turn & dirty).any())
+            m.d.sync += visit.eq(turn)
             with m.If(due):
                 m.d.sync += [turn.eq(turn.rotate_left(1)), left.eq(self.visit_clocks - 2)]
 

@@ -33,6 +33,8 @@ class Family:
         Passed to `elaborate`.
     out_of_context : bool
         nextpnr can leave the pins out. Else a block's ports hang on one input and one output pin.
+    copies : bool
+        Drivers of nets with many loads are copied (`minmip.hw.fanout`).
     caps : dict of str to dict of int to int
         MHz that a hard block allows by speed grade, whatever nextpnr prints.
     """
@@ -47,6 +49,7 @@ class Family:
     used: Mapping[str, str] = field(default_factory=dict)
     platform: object = None
     out_of_context: bool = False
+    copies: bool = False
     caps: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
     def count(self, cells: Mapping[str, int], kind: str) -> int:
@@ -87,6 +90,7 @@ FAMILIES = {
         used={"comb": "TRELLIS_COMB", "ff": "TRELLIS_FF", "dsp": "MULT18X18D", "bram": "DP16KD"},
         platform=ecp5,
         out_of_context=True,
+        copies=True,
         # nextpnr checks neither pulse widths nor the path inside the multiplier.
         caps={
             # Shortest low phase of the clock, 50 % duty (prjtrellis, peers.md 4a).

@@ -65,7 +65,7 @@ class HeldWord(wiring.Component):
             replace = self.fresh | ~self.mask[n]
             rule = Mux(replace, byte_op.decode(MemoryOp.SET), self.rule)
             rule = delay(m, Mux(taken[n], rule, byte_op.KEEP), 1, name=f"rule{n}")
-            new = choose(self.take, [word.data[n] for word in self.word])
+            new = choose(self.take, [word.data[n % len(word.data)] for word in self.word])
             new = delay(m, new, 1, name=f"new{n}")
             wins = byte_op.compare(rule, self.data[n], new)
             m.d.sync += self.data[n].eq(byte_op.pick(wins, self.data[n], new))

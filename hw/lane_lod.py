@@ -1,6 +1,6 @@
 """LOD of each lane, and the other operands as fixed point (spec 02 "LOD")."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, unsigned
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -122,7 +122,7 @@ class LaneLod(wiring.Component):
         self.cfg = cfg
         lods = LodArray(cfg)
         self.steps = lods.steps
-        self.buffer = CreditBuffer(lods)
+        self.buffer = CreditBuffer(lods, entry=1)
         self.latency = self.buffer.latency
         part = part_beat(cfg)
         pairs = data.ArrayLayout(data.ArrayLayout(FLOAT, 2), cfg.lanes)
@@ -153,14 +153,15 @@ class LaneLod(wiring.Component):
         beat = self.i.payload.beat
         own, take = Signal(), Signal()
         free = self._pace(m, take & own)
+        take_q1 = delay(m, take, 1, name="take", reset_less=False)
         m.d.comb += [
             own.eq(~beat.implicit & ~beat.explicit),
             take.eq(self.i.valid & self.i.ready),
             self.i.ready.eq(buffer.i.ready & free),
             buffer.i.valid.eq(self.i.valid & free),
-            side_queue.i.valid.eq(take),
+            side_queue.i.valid.eq(take_q1),
             operand_queue.i.valid.eq(
-                delay(m, take, self.operands.latency, name="take", reset_less=False)
+                delay(m, take_q1, self.operands.latency, name="operands", reset_less=False)
             ),
         ]
         self._part(m, beat, own)
@@ -196,13 +197,17 @@ class LaneLod(wiring.Component):
             self.operand_queue.i.payload.eq(self.operands.o),
         ]
         m.d.comb += [request[name].eq(control[name]) for name in self.control[1:]]
+        for n in range(self.cfg.lanes):
+            m.d.comb += [request[name][n].eq(beat.lane[n][name]) for name in ("ddx", "ddy")]
+
+        # The others have an entry register too, the same for what several need.
+        beat = data.View(beat.shape(), delay(m, Value.cast(beat), 1, name="beat"))
         m.d.comb += [side[name].eq(beat[name]) for name in (*HEAD, *KINDS)]
         for n in range(self.cfg.lanes):
             lane = beat.lane[n]
             m.d.comb += side.uvw[n].eq(lane.uvw)
             m.d.comb += [self.operands.i[n][name].eq(lane[name]) for name, _ in FLOATS]
             for name in ("ddx", "ddy"):
-                m.d.comb += request[name][n].eq(lane[name])
                 for axis in range(2):
                     pair, shared = lane[name][axis], beat.lane[0][name][axis]
                     m.d.comb += side[name][n][axis].eq(Mux(beat.implicit, shared, pair))

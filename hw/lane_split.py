@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from minmip.hw.beats import part_beat, quad_beat
 from minmip.hw.config import UnitConfig
+from minmip.hw.lib.queue import Queue
 from minmip.hw.opcode import has_bias, is_explicit, is_implicit, is_level_zero
 
 __all__ = ["LaneSplit"]
@@ -20,8 +21,9 @@ class LaneSplit(wiring.Component):
     SAMPLE_L and SAMPLE_LZ are `explicit`, with the level of the operand or 0. SAMPLE_B
     `has_bias`. Opcodes 5 to 7 do not exist; they count as SAMPLE_LZ.
 
-    One part per clock, latency 1. `i.ready` follows `o.ready` combinationally; `o.valid` and
-    `o.payload` are registers.
+    One part per clock, latency 2. `i.ready`, `o.valid` and `o.payload` are registers, and `o.ready`
+    reaches nothing but registers: a queue of two parts stands at the output, so that no `ready`
+    goes on to the registers of whole quads in front.
 
     Parameters
     ----------
@@ -34,13 +36,14 @@ class LaneSplit(wiring.Component):
     o : Out(stream.Signature(part_beat(cfg)))
     """
 
-    latency = 1
+    latency = 2
 
     i: stream.Interface
     o: stream.Interface
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
+        self.queue = Queue(part_beat(cfg), 2)
         super().__init__(
             {
                 "i": In(stream.Signature(quad_beat(cfg))),
@@ -52,9 +55,15 @@ class LaneSplit(wiring.Component):
         m = Module()
         lanes = self.cfg.lanes
         parts = 4 // lanes
-        part, last = Signal(range(max(parts, 2))), Signal()  # 0 bits are no Verilog
-        beat = Signal(self.o.payload.shape())
-        m.d.comb += last.eq(part == parts - 1)
+        part = Signal(range(max(parts, 2)))  # 0 bits are no Verilog
+        last = Signal(init=parts == 1)  # a register: the whole quad waits for it
+        m.submodules.queue = queue = self.queue
+        wiring.connect(m, queue.o, wiring.flipped(self.o))
+        beat = queue.i.payload
+        m.d.comb += [
+            queue.i.valid.eq(self.i.valid),
+            self.i.ready.eq(queue.i.ready & last),
+        ]
         self._quad(m, beat)
         m.d.comb += beat.last_part.eq(last)
         with m.Switch(part):
@@ -63,13 +72,9 @@ class LaneSplit(wiring.Component):
                     m.d.comb += beat.first_lane.eq(n * lanes)
                     self._lanes(m, beat, n * lanes)
 
-        payload = Signal(self.o.payload.shape(), reset_less=True)
-        m.d.comb += self.o.payload.eq(payload)
-        with m.If(~self.o.valid | self.o.ready):
-            m.d.comb += self.i.ready.eq(last)
-            m.d.sync += [self.o.valid.eq(self.i.valid), payload.eq(beat)]
-            with m.If(self.i.valid):
-                m.d.sync += part.eq(Mux(last, 0, part + 1))
+        if parts > 1:
+            with m.If(self.i.valid & queue.i.ready):
+                m.d.sync += [part.eq(Mux(last, 0, part + 1)), last.eq(part == parts - 2)]
         return m
 
     def _quad(self, m, beat):

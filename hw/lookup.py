@@ -14,8 +14,8 @@ __all__ = ["Lookup"]
 class Lookup(wiring.Component):
     """Put some fields of the control struct beside a beat, found by its context.
 
-    One beat per clock, latency 1. `i.ready` follows `o.ready` combinationally; `context` follows
-    the input and `control` must follow it in the same clock.
+    One beat per clock, latency 1 or 0. `i.ready` follows `o.ready` combinationally; `context`
+    follows the input and `control` must follow it in the same clock.
 
     Parameters
     ----------
@@ -24,6 +24,8 @@ class Lookup(wiring.Component):
         The beat, with a field `context`.
     fields : tuple of str
         Names of fields of `control`.
+    registered : bool
+        Latency 1; without, all is combinational, and the stage behind has an entry register.
 
     Members
     -------
@@ -36,8 +38,16 @@ class Lookup(wiring.Component):
     i: stream.Interface
     o: stream.Interface
 
-    def __init__(self, cfg: UnitConfig, shape: data.StructLayout, fields: tuple[str, ...]):
+    def __init__(
+        self,
+        cfg: UnitConfig,
+        shape: data.StructLayout,
+        fields: tuple[str, ...],
+        *,
+        registered: bool,
+    ):
         self.cfg, self.shape, self.fields = cfg, shape, fields
+        self.registered = registered
         control = control_fields(cfg, *fields)
         super().__init__(
             {
@@ -51,6 +61,14 @@ class Lookup(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.d.comb += self.context.eq(self.i.payload.context)
+        if not self.registered:
+            m.d.comb += [
+                self.i.ready.eq(self.o.ready),
+                self.o.valid.eq(self.i.valid),
+                self.o.payload.beat.eq(self.i.payload),
+                self.o.payload.control.eq(self.control),
+            ]
+            return m
         with m.If(~self.o.valid | self.o.ready):
             m.d.comb += self.i.ready.eq(1)
             m.d.sync += [

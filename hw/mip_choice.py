@@ -208,7 +208,7 @@ class MipChoice(wiring.Component):
     The MinMip filter (linked type 4) has one tap and one mip, and blends if the sampler's
     magnifying filter does, whatever the LOD (spec 04).
 
-    One part per clock, latency 12. No `ready` runs through it (`SideBuffer`).
+    One part per clock, latency 13. No `ready` runs through it (`SideBuffer`).
 
     Parameters
     ----------
@@ -234,7 +234,8 @@ class MipChoice(wiring.Component):
         lane = {name: field.shape for name, field in beat["lane"].shape.elem_shape if name in KEPT}
         self.head = {name: field.shape for name, field in beat if name != "lane"}
         lanes = data.ArrayLayout(data.StructLayout(lane), cfg.lanes)
-        self.buffer = SideBuffer(MipDatapath(cfg), data.StructLayout(self.head | {"lane": lanes}))
+        side = data.StructLayout(self.head | {"lane": lanes})
+        self.buffer = SideBuffer(MipDatapath(cfg), side, entry=1)
         self.latency = self.buffer.latency
         control = control_fields(cfg, *CONTROL)
         super().__init__(

@@ -46,9 +46,9 @@ class SlabSplit(wiring.Component):
     as 0 and changes no maximum. All other beats pass as they are, in their `slice`; a volume has
     slice 0.
 
-    One beat per clock at the output. Latency 2: the depths are compared in the first clock; 1
-    without volumes. `i.ready` follows `o.ready` combinationally, through one gate; `o.valid` and
-    `o.payload` are registers.
+    One beat per clock at the output. Latency 2: the depths are compared in the first clock.
+    `i.ready` follows `o.ready` combinationally, through one gate; `o.valid` and `o.payload` are
+    registers. Without volumes there is nothing to do: latency 0, the output follows the input.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class SlabSplit(wiring.Component):
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
-        self.latency = 1 + cfg.volumes
+        self.latency = 2 * cfg.volumes
         super().__init__(
             {
                 "i": In(stream.Signature(footprint_beat(cfg))),
@@ -77,28 +77,28 @@ class SlabSplit(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        payload = Signal(slab_beat(self.cfg), reset_less=True)
-        m.d.comb += self.o.payload.eq(payload)
         if self.cfg.volumes:
+            payload = Signal(slab_beat(self.cfg), reset_less=True)
+            m.d.comb += self.o.payload.eq(payload)
             self._volumes(m, payload)
         else:
-            with m.If(~self.o.valid | self.o.ready):
-                m.d.comb += self.i.ready.eq(1)
-                m.d.sync += self.o.valid.eq(self.i.valid)
-                self._flat(m, payload, self.i.payload)
-                m.d.sync += [
-                    payload.active.eq(self.i.payload.active),
-                    payload.last.eq(self.i.payload.last),
-                    payload.done.eq(1),
-                ]
+            beat = self.i.payload
+            self._flat(m.d.comb, self.o.payload, beat)
+            m.d.comb += [
+                self.i.ready.eq(self.o.ready),
+                self.o.valid.eq(self.i.valid),
+                self.o.payload.active.eq(beat.active),
+                self.o.payload.last.eq(beat.last),
+                self.o.payload.done.eq(1),
+            ]
         return m
 
-    def _flat(self, m: Module, payload, beat) -> None:
-        """Load what a beat has without its depth."""
-        m.d.sync += [payload[name].eq(beat[name]) for name in HEAD]
-        m.d.sync += payload.slab.eq(0)
+    def _flat(self, domain, payload, beat) -> None:
+        """Fill in what a beat has without its depth."""
+        domain += [payload[name].eq(beat[name]) for name in HEAD]
+        domain += payload.slab.eq(0)
         for o, lane in zip(payload.lane, beat.lane, strict=True):
-            m.d.sync += [
+            domain += [
                 o.x.eq(lane.axis[0].texel),
                 o.y.eq(lane.axis[1].texel),
                 o.x_touched.eq(lane.axis[0].touched),
@@ -107,7 +107,7 @@ class SlabSplit(wiring.Component):
                 o.mip.eq(lane.mip),
                 o.value.eq(lane.value),
             ]
-            m.d.sync += [o.fraction[n].eq(axis.weight) for n, axis in enumerate(lane.axis)]
+            domain += [o.fraction[n].eq(axis.weight) for n, axis in enumerate(lane.axis)]
 
     def _volumes(self, m: Module, payload) -> None:
         lanes = range(self.cfg.lanes)
@@ -142,7 +142,7 @@ class SlabSplit(wiring.Component):
         waiting = Signal(_second(self.cfg), reset_less=True)
         with m.If(take):
             m.d.sync += self.o.valid.eq(held)
-            self._flat(m, payload, beat)
+            self._flat(m.d.sync, payload, beat)
             m.d.sync += [
                 payload.active.eq(beat.active & (first | filters.replicate(len(first)))),
                 payload.done.eq(~second.any()),

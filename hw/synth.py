@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from minmip.hw.build import BuildError, rtlil, run_yosys
+from minmip.hw.fanout import limit_fanout_in
 from minmip.hw.fpga_parts import FAMILIES, PARTS, Family
 from minmip.hw.registered_ports import OnePin, Registered
 
@@ -164,6 +165,8 @@ def netlist_of(block, family: str = "ecp5") -> Iterator[Netlist]:
         run_yosys([*filter(None, commands), "tee -o stat.json stat -json"], folder)
         design = json.loads((folder / "stat.json").read_text())["design"]
         cells = design["num_cells_by_type"]
+        if flow.copies:
+            cells = limit_fanout_in(folder / "top.json", "top")
         yield Netlist(folder, flow, cells, wrapped.bits, time.monotonic() - start)
 
 

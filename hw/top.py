@@ -25,7 +25,9 @@ from minmip.hw.filter_unit import FilterUnit
 from minmip.hw.footprint import Footprint
 from minmip.hw.lane_lod import LaneLod
 from minmip.hw.lane_split import LaneSplit
+from minmip.hw.lib.delay import delay
 from minmip.hw.lib.pop_count import PopCount
+from minmip.hw.lib.queue import Queue
 from minmip.hw.lookup import Lookup
 from minmip.hw.map_memory import MapMemorySignature, MapReadSignature, OutsideMemory
 from minmip.hw.map_store import MapStore
@@ -44,7 +46,7 @@ from minmip.hw.shapes import (
 from minmip.hw.slab_split import SlabSplit
 from minmip.hw.tap_walker import TapWalker
 from minmip.hw.word_addresses import WordAddresses
-from minmip.hw.word_beats import WORDS, word_beat
+from minmip.hw.word_beats import WORDS, addressed_beat, filter_result, word_beat
 
 __all__ = ["CODES", "LOOKUPS", "STALLS", "TextureAddresser"]
 
@@ -161,6 +163,8 @@ class TextureAddresser(wiring.Component):
         m.submodules.slabs = slabs = SlabSplit(cfg)
         m.submodules.combine = combine = Combine(cfg)
         m.submodules.addresses = addresses = WordAddresses(cfg)
+        # What follows waits for several others at once: no `ready` goes through to the addresses.
+        m.submodules.addressed = addressed = Queue(addressed_beat(cfg), 2)
         m.submodules.retire = retire = Retire(cfg)
         m.submodules.buffer = buffer = CombiningBuffer(cfg)
         outside = OutsideMemory(cfg) if self.external_memory else None
@@ -169,7 +173,9 @@ class TextureAddresser(wiring.Component):
         lookups = {}
         shapes = (part_beat(cfg), lod_beat(cfg), tap_beat(cfg), word_beat(cfg))
         for n, ((name, fields), shape) in enumerate(zip(LOOKUPS.items(), shapes, strict=True)):
-            m.submodules[f"lookup_{name}"] = lookups[name] = lookup = Lookup(cfg, shape, fields)
+            # The other stages have an entry register.
+            lookup = Lookup(cfg, shape, fields, registered=name == "footprint")
+            m.submodules[f"lookup_{name}"] = lookups[name] = lookup
             m.d.comb += [
                 getattr(front, f"context_{n}").eq(lookup.context),
                 lookup.control.eq(getattr(front, f"control_{n}")),
@@ -192,7 +198,8 @@ class TextureAddresser(wiring.Component):
             (slabs.o, combine.i),
             (combine.o, lookups["addresses"].i),
             (lookups["addresses"].o, addresses.i),
-            (addresses.o, retire.i),
+            (addresses.o, addressed.i),
+            (addressed.o, retire.i),
             (retire.o_answer, answers.i),
             (answers.o, flipped(self.o)),
             (retire.o_words, buffer.i),
@@ -212,7 +219,9 @@ class TextureAddresser(wiring.Component):
             m.submodules.filter = filter_unit = FilterUnit(cfg)
             m.d.comb += filter_unit.base.eq(self.memory_base)
             wiring.connect(m, retire.o_reads, filter_unit.i)
-            wiring.connect(m, filter_unit.o, answers.i_filter)
+            m.submodules.filtered = filtered = Queue(filter_result(), 2)
+            wiring.connect(m, filter_unit.o, filtered.i)
+            wiring.connect(m, filtered.o, answers.i_filter)
             for n in range(WORDS):
                 wiring.connect(m, filter_unit.memory[n], store.reads[n])
                 if outside:
@@ -265,11 +274,12 @@ class TextureAddresser(wiring.Component):
         )
         masks = Cat(word.mask & word.valid.replicate(len(word.mask)) for word in words)
         taken = {name: port.valid & port.ready for name, port in waiting.items()}
+        # `ready` comes late: it has a clock of its own.
+        touched &= taken["slabs"].replicate(len(touched))
+        masks &= (taken["retire"] & ~retire.i.payload.read).replicate(len(masks))
         m.d.comb += [
-            samples.i.eq(touched & taken["slabs"].replicate(len(touched))),
-            byte_writes.i.eq(
-                masks & (taken["retire"] & ~retire.i.payload.read).replicate(len(masks))
-            ),
+            samples.i.eq(delay(m, touched, 1, name="touched")),
+            byte_writes.i.eq(delay(m, masks, 1, name="masks")),
             self.counter_value.eq(counters.value),
             counters.select.eq(self.counter_select),
             counters.clear.eq(self.counter_clear),

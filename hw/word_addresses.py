@@ -95,7 +95,7 @@ class WordAddressDatapath(wiring.Component):
 class WordAddresses(wiring.Component):
     """Give every memory word of a beat its address, mask and data.
 
-    One beat per clock, latency 11, or 12 with blocks of 4 or 64 KB. No `ready` runs through it
+    One beat per clock, latency 12, or 13 with blocks of 4 or 64 KB. No `ready` runs through it
     (`SideBuffer`). Bytes are made beside the addresses, in fewer clocks, and wait for them in a
     queue.
 
@@ -122,7 +122,7 @@ class WordAddresses(wiring.Component):
         self.cfg = cfg
         beat = word_beat(cfg)
         side = {name: beat[name].shape for name in SIDE} | {"valid": unsigned(WORDS)}
-        self.buffer = SideBuffer(WordAddressDatapath(cfg), data.StructLayout(side))
+        self.buffer = SideBuffer(WordAddressDatapath(cfg), data.StructLayout(side), entry=1)
         self.expand = WordExpand(cfg)
         # Whatever is inside the buffer has a place here too.
         words = self.expand.signature.members["o"].shape

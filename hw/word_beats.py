@@ -24,6 +24,7 @@ __all__ = [
     "retired",
     "slab_beat",
     "word_beat",
+    "word_data",
     "words_request",
 ]
 
@@ -131,13 +132,18 @@ def word_beat(cfg: UnitConfig) -> data.StructLayout:
     )
 
 
+def word_data(cfg: UnitConfig) -> data.ArrayLayout:
+    """What is written to the bytes of a word: with one lane one value, which all bytes share."""
+    return data.ArrayLayout(unsigned(8), 1 if cfg.lanes == 1 else cfg.word_bytes)
+
+
 def _addressed_words(cfg: UnitConfig) -> data.ArrayLayout:
     word = data.StructLayout(
         {
             "valid": unsigned(1),
             "address": unsigned(ADDRESS_BITS - cfg.word_log2),
             "mask": unsigned(cfg.word_bytes),
-            "data": data.ArrayLayout(unsigned(8), cfg.word_bytes),
+            "data": word_data(cfg),
         }
     )
     return data.ArrayLayout(word, WORDS)

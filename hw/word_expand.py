@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from minmip.hw.config import UnitConfig
 from minmip.hw.lib.choose import choose
 from minmip.hw.lib.delay import delay
-from minmip.hw.word_beats import TEXELS, WORDS, word_beat
+from minmip.hw.word_beats import TEXELS, WORDS, word_beat, word_data
 
 __all__ = ["WordExpand"]
 
@@ -39,7 +39,7 @@ class WordExpand(wiring.Component):
         word = data.StructLayout(
             {
                 "mask": unsigned(cfg.word_bytes),
-                "data": data.ArrayLayout(unsigned(8), cfg.word_bytes),
+                "data": word_data(cfg),
             }
         )
         names = ("lane", "value", "rank")
@@ -85,11 +85,11 @@ class WordExpand(wiring.Component):
             word = self.o[w]
             for byte in range(self.cfg.word_bytes):
                 writers = [writes_q3[w][q][byte] for q in ranks]
-                strongest = _strongest(writers, value_q3)
-                m.d.comb += [
-                    word.mask[byte].eq(delay(m, Cat(writers).any(), 1, name=f"mask{w}_{byte}")),
-                    word.data[byte].eq(delay(m, strongest, 1, name=f"data{w}_{byte}")),
-                ]
+                mask = delay(m, Cat(writers).any(), 1, name=f"mask{w}_{byte}")
+                m.d.comb += word.mask[byte].eq(mask)
+                if byte < len(word.data):
+                    strongest = _strongest(writers, value_q3)
+                    m.d.comb += word.data[byte].eq(delay(m, strongest, 1, name=f"data{w}_{byte}"))
         m.d.comb += self.o_valid.eq(
             delay(m, self.i_valid, self.latency, name="through", reset_less=False)
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from minmip.hw.shapes import ADDRESS_BITS, MemoryOp
-from minmip.hw.word_beats import WORDS
+from minmip.hw.word_beats import WORDS, word_data
 from minmip.sim.golden import memory as golden
 from minmip.sim.golden.combine import Writes
 
@@ -44,7 +44,7 @@ def words(rng, count, cfg, kind, where):
     mask = np.where(
         rng.random((count, WORDS)) < 0.3, every, rng.integers(0, every + 1, (count, WORDS))
     )
-    data = rng.integers(0, 256, (count, WORDS, cfg.word_bytes))
+    data = rng.integers(0, 256, (count, WORDS, word_data(cfg).length))
     near = rng.choice([0, 1, 127, 128, 254, 255], data.shape)
     return {
         "op": np.array(OPS)[op],
@@ -58,7 +58,11 @@ def words(rng, count, cfg, kind, where):
 
 
 def _apply(memory, where, op, address, mask, data):
-    """Carry out operations in order on `memory`, uint8 [words, bytes]; runs of one op at once."""
+    """Carry out operations in order on `memory`, uint8 [words, bytes]; runs of one op at once.
+
+    `data` has a value for each byte of a word, or one for all.
+    """
+    data = np.broadcast_to(data, (len(data), memory.shape[1]))
     lanes = np.arange(data.shape[1])
     row = np.searchsorted(where, address)
     assert (where[np.minimum(row, len(where) - 1)] == address).all(), "an address nobody used"

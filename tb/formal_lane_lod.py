@@ -52,7 +52,7 @@ def proofs() -> list[Proof]:
             lambda: LaneLod(PRESETS["small"]),
             lambda block: (
                 block.buffer,
-                {block.side_queue: 0, block.operand_queue: block.operands.latency},
+                {block.side_queue: 1, block.operand_queue: 1 + block.operands.latency},
             ),
         ),
         part_proof(

@@ -15,5 +15,5 @@ def proofs() -> list[Proof]:
     return side_proofs(
         "mip_choice",
         lambda: MipChoice(PRESETS["small"]),
-        lambda block: (block.buffer.buffer, {block.buffer.queue: 0}),
+        lambda block: (block.buffer.buffer, {block.buffer.queue: 1}),
     )

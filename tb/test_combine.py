@@ -65,7 +65,8 @@ def writes(result, beats, cfg):
     word, kind = (mip, slice_, y, x), beats["packing"][group["tag"][number]]
     texels = [texel_of(word, byte, one, word_bytes) for one in PACKINGS]
     texel = [np.choose(kind, places) for places in zip(*texels, strict=True)]
-    columns = np.stack([number, *texel, found["data"][number, slot, byte]])
+    value = found["data"][number, slot, byte % found["data"].shape[2]]
+    columns = np.stack([number, *texel, value])
     return columns[:, np.lexsort(columns[::-1])]
 
 

@@ -15,6 +15,7 @@ from watched_buffer import watch
 
 from minmip.hw.combining_buffer import CombiningBuffer
 from minmip.hw.config import DEFAULT, FULL, SMALL
+from minmip.hw.word_beats import word_data
 
 CONFIGS = {
     "full": FULL,
@@ -103,7 +104,7 @@ def columns_of(cfg, address, valid, op: int | np.ndarray = 0):
             "valid": np.broadcast_to(valid, address.shape).astype(np.int64),
             "address": address,
             "mask": np.full(address.shape, (1 << cfg.word_bytes) - 1),
-            "data": np.full((*address.shape, cfg.word_bytes), 0x80),
+            "data": np.full((*address.shape, word_data(cfg).length), 0x80),
         },
     }
 
@@ -161,7 +162,7 @@ def test_age(name):
 
 
 def watched(seed, kind, count, age=64):
-    cfg = replace(SMALL, word_bytes=4, combine_entries=3, combine_age=age)
+    cfg = replace(SMALL, lanes=2, word_bytes=4, combine_entries=3, combine_age=age)
     columns, where = made(seed, count, cfg, kind)
     watch(cfg, columns, where, seed)
 
@@ -186,7 +187,7 @@ def test_mutant_is_caught(mutant):
 
 def test_cocotb():
     """One word with another op each beat: every beat leaves as it came, whatever the stalls."""
-    cfg = replace(SMALL, word_bytes=4, combine_age=64)
+    cfg = replace(SMALL, lanes=2, word_bytes=4, combine_age=64)
     columns = columns_of(cfg, np.full((300, 4), 0x123456789), np.arange(4) == 2, np.arange(300) % 3)
     columns["word"]["data"] = np.random.default_rng(4).integers(0, 256, (300, 4, 4))
     wanted = {

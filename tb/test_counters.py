@@ -39,7 +39,7 @@ def simulated(seed, clocks=600):
             if number >= len(block.names):
                 assert ctx.get(block.value) == 0
             else:
-                # What was said 5 clocks before it is seen: 3 of the sum, 2 of the choice.
+                # What was said 5 clocks before it is seen: 2 of the sum, 3 of the choice.
                 assert ctx.get(block.value) == history[-5][block.names[number]], clock
 
     simulator = Simulator(block)
@@ -48,20 +48,34 @@ def simulated(seed, clocks=600):
     simulator.run()
 
 
-def carried(clocks=70):
-    """A sum goes from the low half to the high one."""
-    block = Counters({"a": 6, "b": 1})
-    event = getattr(block, block.names[0])
+def carried(clocks=6_000):
+    """Sums go on from row to row, as fast as they can, through all bits that a run reaches.
+
+    The high bits of one begin near their end. A sum of 63 each clock wraps every 65 clocks, so in
+    5,000 clocks at any place of the round; then clears.
+    """
+    block = Counters({"a": 6, "b": 1, "c": 6})
+    rng = random.Random(5)
 
     async def testbench(ctx):
-        for sum_ in block.sums:
-            ctx.set(sum_, (1 << 24) - 40)
-        ctx.set(event, 63)
-        for _ in range(clocks):
+        await ctx.tick().repeat(70)  # past the reset of the rows
+        ctx.set(block.high.data[2], (1 << 36) - 3)
+        sums = {"a": 0, "b": 0, "c": ((1 << 36) - 3) << 12}
+        for name, most in (("a", 63), ("b", 1), ("c", 63)):
+            ctx.set(getattr(block, name), most)
+        history = [dict(sums)] * 8
+        for clock in range(clocks):
+            clear = clock > 5_000 and rng.random() < 0.01
+            ctx.set(block.clear, clear)
+            for name, most in (("a", 63), ("b", 1), ("c", 63)):
+                sums[name] = 0 if clear else (sums[name] + most) % (1 << 48)
+            history.append(dict(sums))
             await ctx.tick()
-        ctx.set(event, 0)
-        await ctx.tick().repeat(8)
-        assert ctx.get(block.value) == (1 << 24) - 40 + 63 * clocks
+            if clock > 8 and clock % 64 > 5:
+                wanted = history[-5][block.names[clock // 64 % 3]]
+                assert ctx.get(block.value) == wanted, clock
+            if clock % 64 == 63:
+                ctx.set(block.select, (clock + 1) // 64 % 3)
 
     simulator = Simulator(block)
     simulator.add_clock(1e-8)

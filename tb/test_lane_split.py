@@ -72,7 +72,7 @@ def check(unit, rng, count, traffic="full"):
 
 
 def test_random(unit):
-    """Also one part per clock, latency 1."""
+    """Also one part per clock, latency 2."""
     print("seed", SEED)
     rng, parts = np.random.default_rng(SEED), 4 // unit.block.cfg.lanes
     for _ in range(30 if LONG else 1):
@@ -80,7 +80,7 @@ def test_random(unit):
         stamps = run.output_stamps["o"].astype(np.int64)
         assert stamps[-1] - stamps[0] == 30_000 * parts - 1
         # The first quad is taken with its last part.
-        assert run.input_stamps["i"][0] - stamps[0] == parts - 1 - 1
+        assert run.input_stamps["i"][0] - stamps[0] == parts - 1 - 2
 
 
 @pytest.mark.parametrize("traffic", TRAFFIC)

@@ -33,7 +33,7 @@ def test_random(unit):
     count = 1_000_000 if LONG else 100_000
     run = check(unit, mip_requests(np.random.default_rng(SEED), count, unit.block.cfg))
     assert run.cycles < count + 300  # one part per clock
-    assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == unit.block.latency == 12
+    assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == unit.block.latency == 13
 
 
 def test_ends(unit):

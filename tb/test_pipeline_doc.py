@@ -40,6 +40,7 @@ def test_stage(stage):
         letters = {"L": cfg.lanes, "L/U": cfg.lanes // cfg.lod_units}
         letters |= {
             "B": int(max(cfg.swizzle_modes) > 2),
+            "M": cfg.memory_latency,
             "V": int(cfg.volumes),
             "2V": 2 * cfg.volumes,
             "7V": 7 * cfg.volumes,

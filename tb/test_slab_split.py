@@ -37,7 +37,7 @@ def test_random(block):
         stamps = run.output_stamps["o"]
         assert stamps[-1] - stamps[0] == len(stamps) - 1
         latency = stamps[0] - run.input_stamps["i"][0]
-        assert latency == block.block.latency == 1 + block.block.cfg.volumes
+        assert latency == block.block.latency == 2 * block.block.cfg.volumes
 
 
 def test_flat_rate(block):

@@ -19,20 +19,21 @@ BEATS = np.arange(COUNT)
 SENT = {"beat": BEATS, "side": BEATS * 5 & 0xFFF}
 
 
-def check_side_buffer(traffic):
-    block = VerilatedBlock(SideBuffer(DelayDatapath(20, 5), 12), "side_buffer")
+def check_side_buffer(traffic, entry=0):
+    block = VerilatedBlock(SideBuffer(DelayDatapath(20, 5), 12, entry=entry), "side_buffer")
     got, run = block.run({"i": SENT}, COUNT, traffic=traffic, seed=3)
     assert np.array_equal(got["o"]["beat"], SENT["beat"])
     assert np.array_equal(got["o"]["side"], SENT["side"])
     return run
 
 
+@pytest.mark.parametrize("entry", [0, 1])
 @pytest.mark.parametrize("traffic", TRAFFIC)
-def test_side_buffer(traffic):
-    run = check_side_buffer(traffic)
+def test_side_buffer(traffic, entry):
+    run = check_side_buffer(traffic, entry)
     if traffic == "full":
         assert run.cycles < COUNT + 300  # one beat per clock
-        assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == 7
+        assert run.output_stamps["o"][0] - run.input_stamps["i"][0] == 7 + entry
 
 
 def test_side_buffer_pysim():
@@ -42,10 +43,12 @@ def test_side_buffer_pysim():
     assert np.array_equal(got["o"]["side"], sent["side"])
 
 
+@pytest.mark.parametrize("registered", [True, False])
 @pytest.mark.parametrize("traffic", TRAFFIC)
-def test_lookup(traffic):
+def test_lookup(traffic, registered):
     """The context leads to the control fields in the clock of the transfer."""
-    block = VerilatedBlock(Lookup(SMALL, part_beat(SMALL), ("max_lod", "linked")), "lookup")
+    lookup = Lookup(SMALL, part_beat(SMALL), ("max_lod", "linked"), registered=registered)
+    block = VerilatedBlock(lookup, "lookup")
     block.model.set("control", 5 << 12 | 0xABC)
     count = 500
     words = np.random.default_rng(1).integers(0, 1 << 32, (count, 10), np.uint32)
@@ -86,7 +89,7 @@ def test_pop_count(width):
 def test_mutant(mutant):
     checks = {
         "lib.side_buffer": lambda: check_side_buffer("both"),
-        "lookup": lambda: test_lookup("both"),
+        "lookup": lambda: test_lookup("both", registered=True),
         "lib.pop_count": lambda: test_pop_count(16),
     }
     with planted(mutant), pytest.raises(AssertionError):

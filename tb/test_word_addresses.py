@@ -19,7 +19,7 @@ from mutants.word_addresses import MUTANTS
 from minmip.hw.config import DEFAULT, FULL, SMALL
 from minmip.hw.shapes import MemoryOp
 from minmip.hw.word_addresses import WordAddresses
-from minmip.hw.word_beats import WORDS, word_beat
+from minmip.hw.word_beats import WORDS, word_beat, word_data
 
 CONFIGS = {
     "4 bytes": replace(DEFAULT, word_bytes=4),
@@ -34,7 +34,10 @@ HEAD = ("context", "code", "flush", "tag", "last", "read", "op", "kernel")
 def masked_data(columns):
     """Words with 0 where the data has no mask, and may be anything."""
     word = columns["word"]
-    shown = word["mask"][..., None] >> np.arange(word["data"].shape[-1]) & 1
+    bytes_ = word["data"].shape[-1]
+    shown = word["mask"][..., None] >> np.arange(bytes_) & 1
+    if bytes_ == 1:  # one value for all bytes
+        shown = (word["mask"][..., None] != 0).astype(int)
     return columns | {"word": word | {"data": word["data"] * shown}}
 
 
@@ -57,6 +60,8 @@ def random_bytes(rng, op, cfg):
         "mask": (written << np.arange(cfg.word_bytes)).sum(2),
         "data": (strongest ^ flip[:, None, None]) * written,
     }
+    if word_data(cfg).length == 1:
+        words["data"] = words["data"].max(2, keepdims=True)
     return {"lane": lane, "value": value, "rank": 1 << order}, words
 
 

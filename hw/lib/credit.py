@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from minmip.hw.lib.credit_counter import CreditCounter
+from minmip.hw.lib.delay import delay
 from minmip.hw.lib.queue import Queue
 
 __all__ = ["CreditBuffer"]
@@ -17,9 +18,10 @@ class CreditBuffer(wiring.Component):
     A beat is taken only while a place in the response queue is free for it (a credit), so no
     `ready` runs through the datapath and its registers need no clock enable.
 
-    One beat per clock sustained, latency `datapath.latency + 2`. `i.ready`, `o.valid` and
+    One beat per clock sustained, latency `datapath.latency + entry + 2`. `i.ready`, `o.valid` and
     `o.payload` are registers; `o.ready` reaches nothing but registers. `i.valid` and `i.payload`
-    go straight into the datapath.
+    go straight into the datapath, or into the registers of `entry`. These need no clock enable
+    either, since a beat that is taken never waits: better than an elastic register in front.
 
     A block is made by deriving from this class::
 
@@ -34,6 +36,8 @@ class CreditBuffer(wiring.Component):
         Members `i: In(shape)`, `i_valid: In(1)`, `o: Out(shape)`, `o_valid: Out(1)`; attribute
         `latency`, 1 or more: what enters in clock t (`i_valid` high) shows at `o`, with `o_valid`
         high, in clock t + latency. Reset clears the valid bits.
+    entry : int
+        Registers in front of the datapath.
 
     Attributes
     ----------
@@ -52,16 +56,17 @@ class CreditBuffer(wiring.Component):
     i: stream.Interface
     o: stream.Interface
 
-    def __init__(self, datapath):
+    def __init__(self, datapath, *, entry: int = 0):
         if datapath.latency < 1:
             raise ValueError(f"a datapath must take 1 clock or more, not {datapath.latency}")
         self.datapath = datapath
-        # A credit is away for latency + 2 clocks, and two are kept back for the register of ready.
-        rows = 1 << ceil_log2(datapath.latency + 3)
+        self.entry = entry
+        self.latency = datapath.latency + entry + 2
+        # A credit is away for latency clocks, and two are kept back for the register of ready.
+        rows = 1 << ceil_log2(self.latency + 1)
         members = datapath.signature.members
         self.queue = Queue(members["o"].shape, rows, never_full=True)
         self.credits = CreditCounter(rows + 1)  # the queue's rows and its output register
-        self.latency = datapath.latency + 2
         super().__init__(
             {
                 "i": In(stream.Signature(members["i"].shape)),
@@ -78,8 +83,10 @@ class CreditBuffer(wiring.Component):
             self.i.ready.eq(credits.ready),
             credits.take.eq(self.i.valid & credits.ready),
             credits.give.eq(self.o.valid & self.o.ready),
-            datapath.i.eq(self.i.payload),
-            datapath.i_valid.eq(credits.take),
+            datapath.i.eq(delay(m, self.i.payload, self.entry, name="entry")),
+            datapath.i_valid.eq(
+                delay(m, credits.take, self.entry, name="entered", reset_less=False)
+            ),
             queue.i.payload.eq(datapath.o),
             queue.i.valid.eq(datapath.o_valid),
         ]

@@ -25,6 +25,8 @@ class CreditCounter(wiring.Component):
     -------
     ready : Out(1)
         A beat may be taken in this clock.
+    ready_next : Out(1)
+        `ready` of the next clock.
     take : In(1)
         A beat is taken; only with `ready`.
     give : In(1)
@@ -32,6 +34,7 @@ class CreditCounter(wiring.Component):
     """
 
     ready: Signal
+    ready_next: Signal
     take: Signal
     give: Signal
 
@@ -44,6 +47,7 @@ class CreditCounter(wiring.Component):
             # The stubs of Out do not know init.
             {
                 "ready": Out(1, init=1),  # pyright: ignore[reportCallIssue]
+                "ready_next": Out(1),
                 "take": In(1),
                 "give": In(1),
             }
@@ -54,6 +58,7 @@ class CreditCounter(wiring.Component):
         # The sign says "fewer than two": one clock later, after at most one more beat, a place is
         # still there.
         m.d.sync += self.ready.eq(~self.credit[-1])
+        m.d.comb += self.ready_next.eq(~self.credit[-1])
         with m.If(self.take & ~self.give):
             m.d.sync += self.credit.eq(self.credit - 1)
         with m.If(self.give & ~self.take):

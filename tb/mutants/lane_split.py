@@ -27,8 +27,8 @@ MUTANTS = [
     Mutant(
         "parts_lost",
         "lane_split",
-        "self.i.ready.eq(last)",
-        "self.i.ready.eq(1)",
+        "self.i.ready.eq(queue.i.ready & last)",
+        "self.i.ready.eq(queue.i.ready)",
         "a quad stays until its last part",
     ),
     Mutant(

@@ -13,8 +13,8 @@ MUTANTS = [
     Mutant(
         "side_data_without_a_transfer",
         "lib.side_buffer",
-        "queue.i.valid.eq(self.i.valid & buffer.i.ready)",
-        "queue.i.valid.eq(self.i.valid)",
+        "take = self.buffer.entry, self.i.valid & buffer.i.ready",
+        "take = self.buffer.entry, self.i.valid",
         "side data is kept once for each beat",
     ),
     Mutant(
