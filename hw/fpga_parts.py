@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from minmip.hw.vendor import ecp5
 
-__all__ = ["FAMILIES", "GRADES", "PARTS", "Family", "Part"]
+__all__ = ["FAMILIES", "GRADES", "LARGE", "PARTS", "Family", "Part"]
 
+LARGE = 10_000
+"""LUTs from which on a design is large."""
 GRADES = (6, 7, 8)
 """Speed grades of the ECP5; the other parts have none here."""
 
@@ -35,6 +37,8 @@ class Family:
         nextpnr can leave the pins out. Else a block's ports hang on one input and one output pin.
     copies : bool
         Drivers of nets with many loads are copied (`minmip.hw.fanout`).
+    large : tuple of str
+        nextpnr's flags for designs of `LARGE` LUTs and more.
     caps : dict of str to dict of int to int
         MHz that a hard block allows by speed grade, whatever nextpnr prints.
     """
@@ -50,6 +54,7 @@ class Family:
     platform: object = None
     out_of_context: bool = False
     copies: bool = False
+    large: tuple[str, ...] = ()
     caps: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
     def count(self, cells: Mapping[str, int], kind: str) -> int:
@@ -91,6 +96,8 @@ FAMILIES = {
         platform=ecp5,
         out_of_context=True,
         copies=True,
+        # A third less wire for the whole unit than by the usual placer, which is better timed.
+        large=("--placer", "static"),
         # nextpnr checks neither pulse widths nor the path inside the multiplier.
         caps={
             # Shortest low phase of the clock, 50 % duty (prjtrellis, peers.md 4a).

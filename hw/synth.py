@@ -21,7 +21,7 @@ from pathlib import Path
 
 from minmip.hw.build import BuildError, rtlil, run_yosys
 from minmip.hw.fanout import limit_fanout_in
-from minmip.hw.fpga_parts import FAMILIES, PARTS, Family
+from minmip.hw.fpga_parts import FAMILIES, LARGE, PARTS, Family
 from minmip.hw.registered_ports import OnePin, Registered
 
 __all__ = ["Netlist", "Report", "netlist_of"]
@@ -112,10 +112,12 @@ class Netlist:
         if tool is None:
             raise BuildError(f"nextpnr is missing: install {name} (`make setup`)")
         report = f"report{seed}.json"
+        is_large = self.family.count(self.cells, "lut") >= LARGE
         done = subprocess.run(
             [
                 *(tool, *PARTS[part].flags, *(("--speed", str(grade)) if grade else ())),
                 *(("--out-of-context",) if self.family.out_of_context else ()),
+                *(self.family.large if is_large else ()),
                 *("--json", "top.json", "--report", report, "--seed", str(seed), "-q"),
                 *("--freq", str(_TARGET_MHZ), "--timing-allow-fail"),
             ],
