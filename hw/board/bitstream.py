@@ -11,6 +11,8 @@ from pathlib import Path
 
 from minmip.hw.board.config import ULX3S, BoardConfig
 from minmip.hw.build import BuildError, run_yosys
+from minmip.hw.fanout import limit_fanout_in
+from minmip.hw.fpga_parts import FAMILIES, LARGE
 
 __all__ = ["BOARDS", "Bitstream", "make_bitstream", "prepare"]
 
@@ -90,11 +92,13 @@ def make_bitstream(
         [f"read_rtlil {_TOP}.il", f"synth_ecp5 -top {_TOP} -json {_TOP}.json", "stat"], folder
     )
     (folder / "yosys.log").write_text(log)
+    luts = limit_fanout_in(folder / f"{_TOP}.json", _TOP)["LUT4"]
+    placer = FAMILIES["ecp5"].large if luts >= LARGE else ()
     _run(
         [
             *(tools["nextpnr-ecp5"], *options, "--json", f"{_TOP}.json", "--lpf", f"{_TOP}.lpf"),
             *("--textcfg", f"{_TOP}.config", "--report", "report.json", "--seed", str(seed)),
-            *("--log", "nextpnr.log", "--quiet"),
+            *(*placer, "--log", "nextpnr.log", "--quiet"),
         ],
         folder,
     )
