@@ -30,7 +30,7 @@ def proofs() -> list[Proof]:
             lambda: WordAddresses(CONFIG),
             lambda block: (
                 block.buffer.buffer,
-                {block.buffer.queue: 0, block.words: block.expand.latency},
+                {block.buffer.queue: block.buffer.buffer.entry, block.words: block.expand.latency},
             ),
         ),
     ]

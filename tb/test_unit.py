@@ -150,9 +150,9 @@ def test_a_million(preset):
         send(PRESETS[preset], SEED + 1000 + number, 2000, KINDS[number % len(KINDS)], traffic=mode)
 
 
-@pytest.mark.parametrize("name", OTHERS if LONG else ["one_entry"])
+@pytest.mark.skipif(not LONG, reason="MINMIP_LONG: each is a build")
+@pytest.mark.parametrize("name", OTHERS)
 def test_other_parameters(name):
-    """Each is a build, so most wait for MINMIP_LONG."""
     cfg = OTHERS[name]
     for vector in GRADIENTS:
         check_gradient(vector, unit_bench(cfg).unit)
