@@ -128,9 +128,15 @@ class Netlist:
             check=False,
         )
         if done.returncode:
-            full = re.search(r"no BELs remaining to implement cell type '(\w+)'", done.stdout)
+            full = re.search(
+                r"no BELs remaining to implement cell type '(\w+)'|"
+                r"Failed to expand region .* of \d+ (\w+)s\b",
+                done.stdout,
+            )
             if full:
-                raise BuildError(f"the block does not fit {part}: it has too few {full[1]}")
+                raise BuildError(
+                    f"the block does not fit {part}: it has too few {full[1] or full[2]}"
+                )
             lines = [line for line in done.stdout.splitlines() if "ERROR" in line]
             reason = lines[0] if lines else done.stdout.strip()[-300:]
             raise BuildError(f"nextpnr failed for {part}: {reason}")
