@@ -17,8 +17,10 @@ from minmip.hw.combining_buffer import CombiningBuffer
 __all__ = ["watch"]
 
 
-def watch(cfg, columns, where, seed):
+def watch(cfg, columns, where, seed, *, pauses=(100, 200), every=20):
     """Send beats with stalls and `drain` at random times, compare the memory at the end.
+
+    There is one of the `pauses`, in clocks, after `every` so many beats.
 
     In every clock two entries in use have two addresses; `drained` is low while anything that was
     accepted has not left: the operations until then make the memory of the beats until then. Every
@@ -35,7 +37,7 @@ def watch(cfg, columns, where, seed):
     async def testbench(ctx):
         nonlocal sent
         quiet = stall = pause = 0
-        next_pause = 20
+        next_pause = every
         drain = offers = False
         while quiet < 3 * block.max_age:
             quiet = 0 if sent < len(beats) else quiet + 1
@@ -44,8 +46,8 @@ def watch(cfg, columns, where, seed):
             if rng.random() < 0.02:
                 stall = rng.choice([1, 3, 40])
             if sent == next_pause:
-                pause, drain = rng.choice([30, 250]), True
-                next_pause += 20
+                pause, drain = rng.choice(pauses), True
+                next_pause += every
             stall, pause = max(stall - 1, 0), max(pause - 1, 0)
             ctx.set(block.drain, drain and not quiet)
             ctx.set(block.o.ready, quiet > 0 or (not stall and rng.random() < 0.7))

@@ -62,11 +62,13 @@ class CreditBuffer(wiring.Component):
         self.datapath = datapath
         self.entry = entry
         self.latency = datapath.latency + entry + 2
-        # A credit is away for latency clocks, and two are kept back for the register of ready.
+        # A credit is away for latency clocks, and two are kept back for the register of ready. What
+        # the power of two adds lets the counter have more registers.
         rows = 1 << ceil_log2(self.latency + 1)
         members = datapath.signature.members
         self.queue = Queue(members["o"].shape, rows, never_full=True)
-        self.credits = CreditCounter(rows + 1)  # the queue's rows and its output register
+        places = rows + 1  # the queue's rows and its output register
+        self.credits = CreditCounter(places, registers=min(places - self.latency - 2, 2))
         super().__init__(
             {
                 "i": In(stream.Signature(members["i"].shape)),

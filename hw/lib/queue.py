@@ -23,6 +23,9 @@ class Queue(wiring.Component):
         Rows, a power of two from 2. The output register holds one beat more.
     never_full : bool
         The producer counts, so that there is always room: `i.ready` is 1.
+    early : bool
+        `i.ready` is decided a clock early, by a register that may lie far from the counters; for
+        that a row is kept back. Needs 4 rows.
 
     Attributes
     ----------
@@ -40,12 +43,14 @@ class Queue(wiring.Component):
     i: stream.Interface
     o: stream.Interface
 
-    def __init__(self, shape, depth: int, *, never_full: bool = False):
-        if depth < 2 or depth & (depth - 1):
-            raise ValueError(f"depth must be a power of two from 2, not {depth}")
+    def __init__(self, shape, depth: int, *, never_full: bool = False, early: bool = False):
+        least = 4 if early else 2
+        if depth < least or depth & (depth - 1):
+            raise ValueError(f"depth must be a power of two from {least}, not {depth}")
         self.shape = shape
         self.depth = depth
         self.never_full = never_full
+        self.early = early
         # Beats in the rows and free rows, each less one: the signs say "empty" and "full".
         self.more = Signal(range(-1, depth), init=-1)
         self.free = Signal(range(-1, depth), init=depth - 1)
@@ -61,8 +66,14 @@ class Queue(wiring.Component):
         m.submodules.rows = self.rows
         write, read = self.write, self.read
         push, pop, go = Signal(), Signal(), Signal()
+        if self.early:
+            ready = Signal(init=1)
+            # Two rows were free, and one beat may have come since.
+            m.d.sync += ready.eq(self.free > 0)
+        else:
+            ready = 1 if self.never_full else ~self.free[-1]
         m.d.comb += [
-            self.i.ready.eq(1 if self.never_full else ~self.free[-1]),
+            self.i.ready.eq(ready),
             push.eq(self.i.valid & self.i.ready),
             go.eq(~self.o.valid | self.o.ready),
             pop.eq(~self.more[-1] & (self.vacant | self.o.ready)),

@@ -65,8 +65,8 @@ class WatchedBeat(Spec):
 class QueueBeats(WatchedBeat):
     """The same for a `Queue`, with the invariants that make it inductive for any depth."""
 
-    def __init__(self, depth: int):
-        queue = Queue(1, depth)
+    def __init__(self, depth: int, *, early: bool = False):
+        queue = Queue(1, depth, early=early)
         super().__init__(queue, capacity=depth + 1, patience=1)
         self.probe = queue.rows.read_port(domain="comb")
 
@@ -76,6 +76,7 @@ class QueueBeats(WatchedBeat):
         used = queue.more + 1
         m.d.comb += [
             Assert(queue.more + queue.free == queue.depth - 2),
+            Assert(~queue.i.ready | (queue.free >= 0)),
             Assert(used <= queue.depth),
             Assert(self.inside == used + o.valid),
             Assert((queue.write.addr - queue.read.addr - used)[: len(queue.read.addr)] == 0),
@@ -124,9 +125,9 @@ class Credits(Spec):
         used = queue.more + 1
         free = Signal(range(block.credits.places + 1))
         m.d.comb += [
-            free.eq(block.credits.credit + 2),
+            free.eq(block.credits.free),
             Assert(free + flying + used + queue.o.valid == block.credits.places),
-            Assert(~block.i.ready | (free != 0)),
+            Assert(block.credits.promise),
             Assert(queue.o.valid | (used <= 1)),
             Assert(queue.vacant == ~queue.o.valid),
             Assert((used >= 0) & (used <= queue.depth)),

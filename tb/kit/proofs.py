@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from kit.beats import Credits
 from kit.formal import FreeDatapath, Proof, StreamContract, contract_proofs, valid_proof
+from kit.same_beat import same_beat_proof
+from kit.side_contract import passing_proof
 from minmip.hw.blocks import BLOCKS, make_block
 from minmip.hw.lib.credit import CreditBuffer
 
@@ -26,8 +27,13 @@ def all_proofs() -> list[Proof]:
 
 
 def _standard(name: str) -> list[Proof]:
-    """The stream contract; for a credit buffer also the valid bits and the credits."""
+    """The stream contract; for a credit buffer also its valid bits, beats and paths.
+
+    A block without streams, as the counters, has none.
+    """
     block = make_block(name)
+    if not StreamContract(block).outputs:
+        return []
 
     def contract():
         fresh = make_block(name)
@@ -40,14 +46,9 @@ def _standard(name: str) -> list[Proof]:
 
     proofs = contract_proofs(name, contract, cover=getattr(block, "latency", 4) + 6)
     if isinstance(block, CreditBuffer):
-        clocks = block.datapath.latency
         proofs += [
             valid_proof(name, lambda: make_block(name).datapath),
-            Proof(
-                block=name,
-                name="credits",
-                says="credits and beats inside add up, the response queue never overflows",
-                make=lambda: Credits(clocks),
-            ),
+            passing_proof(name, lambda: make_block(name)),
+            same_beat_proof(name, lambda: make_block(name).datapath),
         ]
     return proofs
