@@ -1,14 +1,15 @@
 """Every block that stands alone: the list that the commands and the benches share.
 
-A new block adds one line to `BLOCKS`.
+A new block adds one line to `BLOCKS`, or to `BOARD_BLOCKS` when it is of the board.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 
 from minmip.hw.config import FULL, UnitConfig
 
-__all__ = ["BLOCKS", "UNIT", "make_block"]
+__all__ = ["BLOCKS", "BOARD_BLOCKS", "UNIT", "make_block"]
 
 
 def _block(path: str, *arguments) -> Callable:
@@ -21,6 +22,24 @@ def _block(path: str, *arguments) -> Callable:
         module, _, name = path.partition(":")
         constructor = getattr(import_module(f"minmip.hw.{module}"), name)
         return constructor(*arguments) if arguments else constructor(cfg)
+
+    return make
+
+
+def _board(path: str, *names: str, **fixed) -> Callable:
+    """Constructor of a block of the board, with parameters of the ULX3S by their names.
+
+    `cfg` is the whole board, with the unit that is asked for.
+    """
+
+    def make(cfg: UnitConfig):
+        from minmip.hw.board.config import ULX3S
+
+        module, _, name = path.partition(":")
+        constructor = getattr(import_module(f"minmip.hw.board.{module}"), name)
+        board = replace(ULX3S, unit=cfg)
+        values = {name: board if name == "cfg" else getattr(board, name) for name in names}
+        return constructor(**values, **fixed)
 
     return make
 
@@ -63,6 +82,21 @@ BLOCKS: dict[str, Callable] = {
 }
 """Block name to its constructor from a `UnitConfig`. Names are no words of Verilog."""
 
+BOARD_BLOCKS: dict[str, Callable] = {
+    "uart_receiver": _board("uart:UartReceiver", "clock_hz", "baud"),
+    "uart_transmitter": _board("uart:UartTransmitter", "clock_hz", "baud"),
+    "packet_receiver": _board("packet_receiver:PacketReceiver", "gap_clocks"),
+    "packet_sender": _board("packet_sender:PacketSender"),
+    "byte_reader": _board("byte_reader:ByteReader"),
+    "session": _board("session:Session", "patience_clocks"),
+    "host_link": _board("link:HostLink", "cfg"),
+    "quad_loader": _block("board.quad_loader:QuadLoader"),
+    "to_bytes": _block("board.to_bytes:ToBytes"),
+    "memory_commands": _block("board.memory_commands:MemoryCommands"),
+    "commands": _board("commands:Commands", "cfg", counters=40),
+    "board": _board("top:Board", "cfg"),
+}
+"""The same of the board. They are no part of `--block all`."""
 
 UNIT = "texture_addresser"
 """Name of the whole unit: commands take it beside the blocks."""
@@ -78,7 +112,8 @@ def make_block(name: str, cfg: UnitConfig = FULL):
     """
     if name == UNIT:
         return _block("top:TextureAddresser")(cfg)
-    if name not in BLOCKS:
-        known = ", ".join([*sorted(BLOCKS), UNIT])
+    blocks = BLOCKS | BOARD_BLOCKS
+    if name not in blocks:
+        known = ", ".join([*sorted(BLOCKS), UNIT, *BOARD_BLOCKS])
         raise ValueError(f"there is no block {name!r}; there are {known}")
-    return BLOCKS[name](cfg)
+    return blocks[name](cfg)

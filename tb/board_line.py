@@ -24,9 +24,21 @@ class Echo(wiring.Component):
     `effects` counts the requests that were carried out since the last reset.
     """
 
+    rx: Signal
+    tx: Signal
+    effects: Signal
+    busy: Signal
+
     def __init__(self, cfg: BoardConfig):
         self.cfg = cfg
-        super().__init__({"rx": In(1, init=1), "tx": Out(1), "effects": Out(8), "busy": Out(1)})
+        super().__init__(
+            {
+                "rx": In(1, init=1),  # pyright: ignore[reportCallIssue]
+                "tx": Out(1),
+                "effects": Out(8),
+                "busy": Out(1),
+            }
+        )
 
     def elaborate(self, platform):
         m = Module()

@@ -10,7 +10,7 @@ import select
 import threading
 import tty
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 from board_objects import Faults
@@ -31,7 +31,9 @@ GROUPS |= {"clamp": 4, "small": 1}
 
 
 class ModelBoard:
-    """A board: bytes in, bytes out."""
+    """A board: bytes in, bytes out. One that is `deaf` takes none; `EOFError` pulls the cable."""
+
+    deaf = False
 
     def __init__(self, cfg: BoardConfig, counter_names: tuple[str, ...]):
         self.cfg, self.names = cfg, counter_names
@@ -189,8 +191,12 @@ def on_a_terminal(board, faults: Faults | None = None):
 
     def serve():
         while not stop.is_set():
-            if select.select([ours], [], [], GAP)[0]:
-                reply = board.feed(spoil(os.read(ours, 4096)))
+            if select.select([] if board.deaf else [ours], [], [], GAP)[0]:
+                try:
+                    reply = board.feed(spoil(os.read(ours, 4096)))
+                except EOFError:
+                    os.close(ours)
+                    return
             else:
                 reply = board.silence()
             if reply:
@@ -203,5 +209,6 @@ def on_a_terminal(board, faults: Faults | None = None):
     finally:
         stop.set()
         thread.join()
-        os.close(ours)
-        os.close(theirs)
+        for end in (ours, theirs):
+            with suppress(OSError):  # one may be closed already
+                os.close(end)

@@ -44,6 +44,7 @@ class SimulatedPort:
 
     def __init__(self, dut, faults: Faults | None = None):
         self.timeout: float | None = None
+        self.now = 0.0  # seconds, at the end of the last read
         self.source = UartSource(dut.rx, baud=SIMULATED.baud)
         self.sink = UartSink(dut.tx, baud=SIMULATED.baud)
         for end in (self.source, self.sink):
@@ -71,6 +72,7 @@ class SimulatedPort:
                 await self.sink.wait(max(1, int(end - get_sim_time("ns"))), "ns")
             taken = self.sink.read_nowait(min(size - len(found), self.sink.count()))
             found += self.faults.spoil(bytes(taken))
+        self.now = get_sim_time("ns") / 1e9
         return bytes(found[:size])
 
     async def answer(self, packet: bytes) -> tuple[int, int, bytes]:
@@ -88,15 +90,15 @@ class SimulatedPort:
 
 async def power_up(dut) -> None:
     dut.rx.value = 1
-    dut.rst.value = 1
     cocotb.start_soon(Clock(dut.clk, PERIOD, "ns").start())
-    for _ in range(4):
-        await RisingEdge(dut.clk)
-    dut.rst.value = 0
+    for level in (1, 0):
+        dut.rst.value = level
+        for _ in range(20):  # a reset takes a few clocks to come, and to go
+            await RisingEdge(dut.clk)
 
 
 def link(port: SimulatedPort) -> BoardLink:
-    return BoardLink(port, timeout=4e-3, gap=GAP / 1e9, tries=20)
+    return BoardLink(port, timeout=8e-3, gap=GAP / 1e9, tries=20, clock=lambda: port.now)
 
 
 async def replay(unit_of: Callable[[], BoardUnit], name: str):

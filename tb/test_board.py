@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The whole board under cocotb, its serial line and its host side (`cocotb_board.py`)."""
+"""The whole board under cocotb: host side (`cocotb_board.py`), hostile host (`.._hostile.py`)."""
 
 import pytest
 from board_objects import SIMULATED, board_trace
@@ -21,12 +21,13 @@ def model():
     return CocotbModel(design, speed="-O1")
 
 
-def test_board(model, tmp_path):
+@pytest.mark.parametrize("bench", ["cocotb_board", "cocotb_board_hostile"])
+def test_board(model, tmp_path, bench):
     board_trace(SEED).save(tmp_path / "trace.npz")
     log = tmp_path / "simulator.log"
     try:
         model.test(
-            "cocotb_board",
+            bench,
             tmp_path,
             seed=SEED,
             variables={"MINMIP_BOARD": str(tmp_path)},

@@ -1,18 +1,20 @@
 """What the requests of the host do: the unit's streams and registers behind a line of bytes."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value, unsigned
+from amaranth.hdl import Module, Signal, Value, unsigned
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from minmip.hw.beats import quad_answer, quad_request
 from minmip.hw.board.config import BoardConfig, identity
+from minmip.hw.board.memory_commands import MemoryCommands
 from minmip.hw.board.packet_receiver import LENGTH
 from minmip.hw.board.protocol import (
     ANSWER_BYTES,
     COUNTER_BYTES,
     MAX_ANSWERS,
     MAX_PAYLOAD,
+    NUMBER_BYTES,
     PAYLOAD_BYTES,
     Command,
     Status,
@@ -32,8 +34,7 @@ __all__ = ["SETTLE", "Commands"]
 
 SETTLE = 16
 """Clocks from a plain input of the unit to all that follows from it: the window, a counter."""
-_NUMBERS = 8 * max(sum(sizes) for sizes in PAYLOAD_BYTES.values())
-"""Bits of the numbers that a request begins with."""
+_MEMORY = (Command.CLEAR, Command.WRITE, Command.READ)
 
 
 class Commands(wiring.Component):
@@ -108,41 +109,44 @@ class Commands(wiring.Component):
         m = Module()
         word_bytes, word_log2 = self.cfg.unit.word_bytes, self.cfg.unit.word_log2
         m.submodules.loader = loader = QuadLoader(self.cfg.unit)
-        m.submodules.out = out = ToBytes(max(word_bytes, ANSWER_BYTES))
+        m.submodules.memory = memory = MemoryCommands(self.cfg.unit)
+        m.submodules.out = out = ToBytes(self.cfg.unit)
         m.submodules.text = text = Rom(unsigned(8), self.identity)
-        wiring.connect(m, out.o, wiring.flipped(self.o_payload))
-        wiring.connect(m, loader.o, wiring.flipped(self.o_quads))
+        for inner, outer in (
+            (out.o, self.o_payload),
+            (loader.o, self.o_quads),
+            (memory.o_host, self.o_host),
+            (memory.i_host, self.i_host),
+            (memory.o_clear, self.o_clear),
+            (memory.i_clear, self.i_clear),
+        ):
+            wiring.connect(m, wiring.flipped(outer), inner)
         records = Signal(range(MAX_ANSWERS + 1))  # quads and flushes sent
         answers = Signal(range(MAX_ANSWERS + 1))  # those whose answer is in the reply
-        numbers = Signal(_NUMBERS)
-        want = Signal(range(_NUMBERS // 8 + 1))  # how many bytes they are
-        at = Signal(range(_NUMBERS // 8 + 1))
-        address = numbers[word_log2:48]
-        word = Signal(8 * word_bytes)
-        byte = Signal(range(word_bytes))
-        count = Signal(16)  # words, characters or counters
+        numbers = Signal(8 * NUMBER_BYTES)
+        want = Signal(range(NUMBER_BYTES + 1))  # how many bytes they are
+        at = Signal(range(NUMBER_BYTES + 1))
+        count = Signal(range(max(self.counters, len(self.identity)) + 1))  # counters or characters
         settle = Signal(range(SETTLE))
         quads_over = Signal()
         status = Signal(8)
-        writing = Signal()
         m.d.comb += [
             self.status.eq(status),
             loader.i.valid.eq(0),
             loader.i.payload.eq(self.i_payload.payload),
             loader.empty.eq(self.empty),
             loader.room.eq(records != MAX_ANSWERS),
-            self.o_host.payload.address.eq(address),
-            Value.cast(self.o_host.payload.data).eq(word),
-            self.o_host.payload.mask.eq(writing.replicate(word_bytes)),
-            self.o_clear.payload.start.eq(numbers[:48]),
-            self.o_clear.payload.length.eq(numbers[48:80]),
-            self.o_clear.payload.value.eq(numbers[80:88]),
-            self.i_host.ready.eq(1),
-            self.i_clear.ready.eq(1),
+            memory.code.eq(self.code),
+            memory.numbers.eq(numbers),
+            memory.i_payload.valid.eq(self.i_payload.valid),
+            memory.i_payload.payload.eq(self.i_payload.payload),
+            memory.empty.eq(self.empty),
+            out.i.valid.eq(memory.o.valid),
+            out.i.payload.eq(memory.o.payload),
+            memory.o.ready.eq(out.i.ready),
             text.addr.eq(count),
             self.counter_select.eq(count),
         ]
-        next_address = address + 1
 
         def send(value, size, then):
             """Put a word into the reply."""
@@ -151,13 +155,9 @@ class Commands(wiring.Component):
             with m.If(out.i.ready):
                 then()
 
-        def finish(result):
-            m.d.sync += status.eq(result)
-            m.next = "finish"
-
         with m.FSM():
             with m.State("rest"):
-                m.d.sync += [at.eq(0), count.eq(0), byte.eq(0), settle.eq(SETTLE - 1)]
+                m.d.sync += [at.eq(0), count.eq(0), settle.eq(SETTLE - 1)]
                 m.d.sync += [status.eq(Status.DONE), quads_over.eq(0), records.eq(0)]
                 with m.If(self.start):
                     m.next = "check"
@@ -186,8 +186,11 @@ class Commands(wiring.Component):
                     with m.Switch(self.code):
                         for command in Command:
                             with m.Case(command):
-                                m.next = command.name
-                    m.d.comb += loader.start.eq(self.code == Command.QUADS)
+                                m.next = "memory" if command in _MEMORY else command.name
+                    m.d.comb += [
+                        loader.start.eq(self.code == Command.QUADS),
+                        memory.start.eq(1),
+                    ]
 
             # Characters; the ROM takes two clocks, the sender many more for each.
             with m.State("HELLO"):
@@ -202,70 +205,23 @@ class Commands(wiring.Component):
                     send(text.data, 1, next_character)
 
             with m.State("BOUNDS"):
-                m.d.sync += [
-                    self.memory_base.eq(numbers[:40]),
-                    self.memory_limit.eq(numbers[40:]),
-                    settle.eq(settle - 1),
-                ]
-                with m.If(settle == 0):
-                    m.next = "finish"
-
-            with m.State("CLEAR"):
-                m.d.comb += self.o_clear.valid.eq(1)
-                with m.If(self.o_clear.ready):
-                    m.next = "cleared"
-            with m.State("cleared"):
-                with m.If(self.i_clear.valid):
-                    finish(Mux(self.i_clear.payload.error, Status.OUTSIDE, Status.DONE))
-
-            with m.State("WRITE"):
-                m.d.comb += self.i_payload.ready.eq(1)
-                with m.If(self.i_payload.valid):
-                    m.d.sync += [
-                        word.eq(Cat(word[8:], self.i_payload.payload)),
-                        byte.eq(byte + 1),
-                    ]
-                    with m.If(byte == word_bytes - 1):
-                        m.next = "write"
-                with m.Elif(self.empty):
-                    m.next = "finish"
-            with m.State("write"):
-                m.d.comb += [self.o_host.valid.eq(1), writing.eq(1)]
-                with m.If(self.o_host.ready):
-                    m.next = "written"
-            with m.State("written"):
-                with m.If(self.i_host.valid):
-                    m.d.sync += address.eq(next_address)
-                    with m.If(self.i_host.payload.error):
-                        m.d.sync += status.eq(Status.OUTSIDE)
-                    m.next = "WRITE"
-
-            with m.State("READ"):
-                words = numbers[48:64]
-                with m.If(words > MAX_PAYLOAD // word_bytes):
-                    finish(Status.MALFORMED)
-                with m.Elif(count == words):
+                base, limit = numbers[:BLOCK_BITS], numbers[BLOCK_BITS:]
+                with m.If(limit > 1 << BLOCK_BITS):
+                    m.d.sync += status.eq(Status.MALFORMED)
                     m.next = "finish"
                 with m.Else():
-                    m.d.comb += self.o_host.valid.eq(1)
-                    with m.If(self.o_host.ready):
-                        m.next = "read"
-            with m.State("read"):
-                with m.If(self.i_host.valid):
                     m.d.sync += [
-                        word.eq(Value.cast(self.i_host.payload.data)),
-                        address.eq(next_address),
-                        count.eq(count + 1),
+                        *(self.memory_base.eq(base), self.memory_limit.eq(limit)),
+                        settle.eq(settle - 1),
                     ]
-                    with m.If(self.i_host.payload.error):
-                        m.d.sync += status.eq(Status.OUTSIDE)
-                    m.next = "give"
-            with m.State("give"):
+                    with m.If(settle == 0):
+                        m.next = "finish"
 
-                def back_to_read():
-                    m.next = "READ"
-
-                send(word, word_bytes, back_to_read)
+            with m.State("memory"):
+                m.d.comb += self.i_payload.ready.eq(memory.i_payload.ready)
+                with m.If(memory.done):
+                    m.d.sync += status.eq(memory.status)
+                    m.next = "finish"
 
             with m.State("QUADS"):
                 m.d.comb += [

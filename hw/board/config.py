@@ -91,10 +91,10 @@ def unit_of(text: bytes) -> tuple[UnitConfig, int]:
     try:
         build = json.loads(text)
         version = build["minmip"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise ValueError("the answer to hello describes no minmip board") from None
     if version != PROTOCOL:
-        raise ValueError(f"the board speaks protocol {version}, wanted {PROTOCOL}")
+        raise ValueError(f"the board speaks protocol {_short(version)}, wanted {PROTOCOL}")
     try:
         unit = dict(build["unit"])
         for name in ("swizzle_modes", "resource_types", "linked_types"):
@@ -105,10 +105,16 @@ def unit_of(text: bytes) -> tuple[UnitConfig, int]:
             for mode, volume, bits in unit["xor_patterns"]
         )
         return UnitConfig(**unit), int(build["clock_hz"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"the board has parameters that this minmip does not know: {error}"
+            f"the board has parameters that this minmip does not know: {_short(error)}"
         ) from None
+
+
+def _short(found: object) -> str:
+    """What a board said, fit for a sentence: no control characters, no more than a line."""
+    text = "".join(char if char.isprintable() else "?" for char in str(found))
+    return text if len(text) <= 100 else f"{text[:97]}..."
 
 
 ULX3S = BoardConfig(

@@ -9,7 +9,7 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import io, wiring
 
 from minmip.hw.board.config import ULX3S
-from minmip.hw.build import BuildError
+from minmip.hw.tool import BuildError
 
 __all__ = ["PINS", "TIMINGS", "Timing", "constraint_files", "sdc", "xdc"]
 

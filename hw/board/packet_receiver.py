@@ -35,6 +35,13 @@ class PacketReceiver(wiring.Component):
     gap_clocks : int
         2 or more.
 
+    Attributes
+    ----------
+    crc : amaranth.lib.crc.Processor
+        The checker of packets.
+    states, header, count, silence : Signal
+        Inner values, for proofs; `states` has a bit for each of `STATES`.
+
     Members
     -------
     valid, data, broken : In
@@ -43,6 +50,8 @@ class PacketReceiver(wiring.Component):
         The payload, to the buffer.
     o : Out(stream.Signature(packet()))
     """
+
+    STATES = ("rest", "header", "length", "payload", "crc", "check", "drain", "tell")
 
     valid: Signal
     data: Signal
@@ -56,6 +65,11 @@ class PacketReceiver(wiring.Component):
         if gap_clocks < 2:
             raise ValueError(f"gap_clocks must be 2 or more, not {gap_clocks}")
         self.gap_clocks = gap_clocks
+        self.states = Signal(len(self.STATES))
+        self.header = Signal(8 * HEADER_BYTES)
+        self.count = Signal(LENGTH)  # bytes of this part of the packet so far
+        self.silence = Signal(range(gap_clocks), init=gap_clocks - 1)  # counts down
+        self.crc: Any = CRC32_ETHERNET().create()
         super().__init__(
             {
                 "valid": In(1),
@@ -70,13 +84,10 @@ class PacketReceiver(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        crc: Any = CRC32_ETHERNET().create()
-        m.submodules.crc = crc
+        m.submodules.crc = crc = self.crc
         found = self.o.payload
-        header = Signal(8 * HEADER_BYTES)
+        header, count, silence = self.header, self.count, self.silence
         length = header[16:]
-        count = Signal(LENGTH)  # bytes of this part of the packet so far
-        silence = Signal(range(self.gap_clocks), init=self.gap_clocks - 1)  # counts down
         reason = Signal(8)
         begin = Signal()
         m.d.comb += [
@@ -122,7 +133,8 @@ class PacketReceiver(wiring.Component):
             with m.If(count == 3):
                 m.next = "check"
 
-        with m.FSM():
+        with m.FSM() as fsm:
+            m.d.comb += self.states.eq(Cat(fsm.ongoing(name) for name in self.STATES))
             with m.State("rest"):
                 m.d.comb += begin.eq(1)
                 m.d.sync += [count.eq(0), reason.eq(Status.DONE)]

@@ -21,6 +21,13 @@ def reply() -> data.StructLayout:
 class PacketSender(wiring.Component):
     """Send SYNC, header, payload and CRC.
 
+    Attributes
+    ----------
+    crc : amaranth.lib.crc.Processor
+        What makes the CRC.
+    states, short, count : Signal
+        Inner values, for proofs; `states` has a bit for each of `STATES`.
+
     Members
     -------
     i : In(stream.Signature(reply()))
@@ -30,11 +37,17 @@ class PacketSender(wiring.Component):
     o : Out(stream.Signature(8))
     """
 
+    STATES = ("rest", "header", "payload", "crc")
+
     i: stream.Interface
     i_payload: stream.Interface
     o: stream.Interface
 
     def __init__(self):
+        self.crc: Any = CRC32_ETHERNET().create()
+        self.states = Signal(len(self.STATES))
+        self.short = Signal(32)  # header or CRC, shifted out
+        self.count = Signal(LENGTH)
         super().__init__(
             {
                 "i": In(stream.Signature(reply())),
@@ -45,17 +58,16 @@ class PacketSender(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        crc: Any = CRC32_ETHERNET().create()
-        m.submodules.crc = crc
+        m.submodules.crc = crc = self.crc
         header = self.i.payload
-        short = Signal(32)  # header or CRC, shifted out
-        count = Signal(LENGTH)
+        short, count = self.short, self.count
         moves = Signal()
         m.d.comb += [
             moves.eq(self.o.valid & self.o.ready),
             crc.data.eq(self.o.payload),
         ]
-        with m.FSM():
+        with m.FSM() as fsm:
+            m.d.comb += self.states.eq(Cat(fsm.ongoing(name) for name in self.STATES))
             with m.State("rest"):
                 m.d.comb += [
                     self.o.valid.eq(self.i.valid),

@@ -13,6 +13,7 @@ __all__ = [
     "HEADER_BYTES",
     "MAX_ANSWERS",
     "MAX_PAYLOAD",
+    "NUMBER_BYTES",
     "PAYLOAD_BYTES",
     "PROTOCOL",
     "SYNC",
@@ -65,6 +66,8 @@ PAYLOAD_BYTES = {
     Command.COUNTERS: (),
 }
 """Bytes of each number that a request begins with; only WRITE and QUADS have more behind."""
+NUMBER_BYTES = max(sum(sizes) for sizes in PAYLOAD_BYTES.values())
+"""Room for these numbers."""
 
 
 class Status(IntEnum):

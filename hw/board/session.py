@@ -1,6 +1,6 @@
 """Whether a packet is carried out, answered again, or refused."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -11,7 +11,7 @@ from minmip.hw.board.protocol import Command, Status
 __all__ = ["RESET_CLOCKS", "Session"]
 
 RESET_CLOCKS = 16
-"""How long the unit is reset."""
+"""How long the unit is reset, and then left alone: its reset has registers on its way."""
 
 
 class Session(wiring.Component):
@@ -29,6 +29,11 @@ class Session(wiring.Component):
     ----------
     patience_clocks : int
         Clocks that a request may take.
+
+    Attributes
+    ----------
+    states, patience, following, kept : Signal
+        Inner values, for proofs; `states` has a bit for each of `STATES`.
 
     Members
     -------
@@ -49,6 +54,8 @@ class Session(wiring.Component):
         A request is carried out.
     """
 
+    STATES = ("rest", "reset", "release", "start", "wait", "keep", "reply", "send")
+
     i: stream.Interface
     start: Signal
     done: Signal
@@ -64,6 +71,10 @@ class Session(wiring.Component):
         if patience_clocks < 1:
             raise ValueError(f"patience_clocks must be 1 or more, not {patience_clocks}")
         self.patience_clocks = patience_clocks
+        self.states = Signal(len(self.STATES))
+        self.patience = Signal(range(max(patience_clocks, RESET_CLOCKS) + 1))
+        self.following = Signal(8)  # sequence number of the next request
+        self.kept = Signal(reply())  # header of the last reply
         super().__init__(
             {
                 "i": In(stream.Signature(packet())),
@@ -82,9 +93,7 @@ class Session(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         request, answer = self.i.payload, self.o.payload
-        following = Signal(8)  # sequence number of the next request
-        kept = Signal(reply())  # header of the last reply
-        patience = Signal(range(max(self.patience_clocks, RESET_CLOCKS) + 1))
+        patience, following, kept = self.patience, self.following, self.kept
         last = Signal(8)
         m.d.comb += last.eq(following - 1)
         m.d.sync += self.reset.eq(0)
@@ -97,7 +106,8 @@ class Session(wiring.Component):
             ]
             m.next = "reply"
 
-        with m.FSM():
+        with m.FSM() as fsm:
+            m.d.comb += self.states.eq(Cat(fsm.ongoing(name) for name in self.STATES))
             with m.State("rest"):
                 m.d.sync += patience.eq(RESET_CLOCKS - 1)
                 with m.If(self.i.valid):
@@ -117,12 +127,16 @@ class Session(wiring.Component):
             with m.State("reset"):
                 m.d.sync += [self.reset.eq(1), self.is_open.eq(1), patience.eq(patience - 1)]
                 with m.If(patience == 0):
+                    m.d.sync += patience.eq(RESET_CLOCKS - 1)
+                    m.next = "release"
+            with m.State("release"):
+                m.d.sync += patience.eq(patience - 1)
+                with m.If(patience == 0):
                     m.next = "start"
             with m.State("start"):
-                with m.If(~self.reset):
-                    m.d.comb += self.start.eq(1)
-                    m.d.sync += patience.eq(self.patience_clocks)
-                    m.next = "wait"
+                m.d.comb += self.start.eq(1)
+                m.d.sync += patience.eq(self.patience_clocks)
+                m.next = "wait"
             with m.State("wait"):
                 m.d.comb += self.busy.eq(1)
                 m.d.sync += patience.eq(patience - 1)

@@ -4,7 +4,16 @@ from amaranth.hdl import Module, Signal, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["ToBytes"]
+from minmip.hw.board.protocol import ANSWER_BYTES
+from minmip.hw.config import UnitConfig
+
+__all__ = ["ToBytes", "reply_word"]
+
+
+def reply_word(cfg: UnitConfig) -> data.StructLayout:
+    """The lowest `count` bytes of a word, 1 or more: an answer, or a word of the map memory."""
+    room = max(cfg.word_bytes, ANSWER_BYTES)
+    return data.StructLayout({"word": unsigned(8 * room), "count": unsigned(room.bit_length())})
 
 
 class ToBytes(wiring.Component):
@@ -12,13 +21,12 @@ class ToBytes(wiring.Component):
 
     Parameters
     ----------
-    word_bytes : int
-        Room of a word.
+    cfg : UnitConfig
+        Words of the map memory.
 
     Members
     -------
-    i : In(stream.Signature(StructLayout(word, count)))
-        `count` bytes, 1 or more.
+    i : In(stream.Signature(reply_word(cfg)))
     o : Out(stream.Signature(8))
     idle : Out(1)
         Everything taken was sent.
@@ -28,14 +36,10 @@ class ToBytes(wiring.Component):
     o: stream.Interface
     idle: Signal
 
-    def __init__(self, word_bytes: int):
-        self.word_bytes = word_bytes
-        word = data.StructLayout(
-            {"word": unsigned(8 * word_bytes), "count": unsigned(word_bytes.bit_length())}
-        )
+    def __init__(self, cfg: UnitConfig):
         super().__init__(
             {
-                "i": In(stream.Signature(word)),
+                "i": In(stream.Signature(reply_word(cfg))),
                 "o": Out(stream.Signature(unsigned(8))),
                 "idle": Out(1),
             }
@@ -43,7 +47,7 @@ class ToBytes(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        word = Signal(8 * self.word_bytes)
+        word = Signal.like(self.i.payload.word)
         left = Signal.like(self.i.payload.count)
         m.d.comb += [
             self.idle.eq(left == 0),

@@ -1,7 +1,8 @@
 """A board: the unit with its map memory behind a serial line. Wiring only."""
 
-from amaranth.hdl import Module, ResetInserter, Signal
+from amaranth.hdl import ClockDomain, ClockSignal, Module, ResetInserter, Signal
 from amaranth.lib import wiring
+from amaranth.lib.cdc import AsyncFFSynchronizer
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.board.commands import Commands
@@ -9,7 +10,11 @@ from minmip.hw.board.config import BoardConfig
 from minmip.hw.board.link import HostLink
 from minmip.hw.top import TextureAddresser
 
-__all__ = ["Board"]
+__all__ = ["RESET_STAGES", "Board"]
+
+RESET_STAGES = 4
+"""Registers from a reset to what it resets. The unit has thousands of loads: `minmip.hw.fanout`
+copies these registers, more from stage to stage, so that no wire has many loads or a long way."""
 
 
 class Board(wiring.Component):
@@ -22,6 +27,9 @@ class Board(wiring.Component):
 
     Members
     -------
+    clk : In(1)
+    rst : In(1)
+        Reset button, not in step with the clock.
     rx : In(1)
         Serial line from the host, not in step with the clock.
     tx : Out(1)
@@ -30,6 +38,8 @@ class Board(wiring.Component):
         As of `HostLink`.
     """
 
+    clk: Signal
+    rst: Signal
     rx: Signal
     tx: Signal
     is_open: Signal
@@ -40,6 +50,8 @@ class Board(wiring.Component):
         self.cfg = cfg
         super().__init__(
             {
+                "clk": In(1),
+                "rst": In(1),
                 "rx": In(1, init=1),  # pyright: ignore[reportCallIssue]
                 "tx": Out(1, init=1),  # pyright: ignore[reportCallIssue]
                 "is_open": Out(1),
@@ -50,11 +62,18 @@ class Board(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.link = link = HostLink(self.cfg)
+        # No reset of the domain: one net, with logic behind it, would go to every register.
+        m.domains += ClockDomain("sync", reset_less=True, local=True)
+        m.d.comb += ClockSignal().eq(self.clk)
+        pushed = Signal(init=1)
+        m.submodules.pushed = AsyncFFSynchronizer(self.rst, pushed)
+        link = HostLink(self.cfg)
+        m.submodules.link = ResetInserter(_stages(m, pushed, "link_reset"))(link)
         unit = TextureAddresser(self.cfg.unit)
         commands = Commands(self.cfg, len(unit.counter_names))
-        m.submodules.unit = ResetInserter(link.reset)(unit)
-        m.submodules.commands = ResetInserter(link.reset)(commands)
+        reset = _stages(m, link.reset, "unit_reset")
+        m.submodules.unit = ResetInserter(reset)(unit)
+        m.submodules.commands = ResetInserter(reset)(commands)
         for source, sink in (
             (link.o_payload, commands.i_payload),
             (commands.o_payload, link.i_payload),
@@ -85,3 +104,12 @@ class Board(wiring.Component):
             self.refused.eq(link.refused),
         ]
         return m
+
+
+def _stages(m: Module, reset, name: str) -> Signal:
+    """Return a reset as it was `RESET_STAGES` clocks ago; it begins asserted."""
+    for n in range(RESET_STAGES):
+        later = Signal(init=1, name=f"{name}_q{n + 1}")
+        m.d.sync += later.eq(reset)
+        reset = later
+    return reset

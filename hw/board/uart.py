@@ -34,6 +34,11 @@ class UartReceiver(wiring.Component):
     clock_hz, baud : int
         Clock of the domain and bits per second.
 
+    Attributes
+    ----------
+    resting : Signal
+        No byte has begun; for proofs.
+
     Members
     -------
     rx : In(1)
@@ -52,6 +57,7 @@ class UartReceiver(wiring.Component):
 
     def __init__(self, *, clock_hz: int, baud: int):
         self.step = _step(clock_hz, baud)
+        self.resting = Signal()
         super().__init__(
             {
                 "rx": In(1, init=1),  # pyright: ignore[reportCallIssue]
@@ -68,7 +74,8 @@ class UartReceiver(wiring.Component):
         phase, middle = Signal(_PHASE_BITS), Signal()
         bits = Signal(range(9))
         m.d.sync += [Cat(phase, middle).eq(phase + self.step), self.valid.eq(0)]
-        with m.FSM():
+        with m.FSM() as fsm:
+            m.d.comb += self.resting.eq(fsm.ongoing("rest"))
             with m.State("rest"):
                 # From the edge to the middle of the start bit it is half a bit, less the half clock
                 # that the edge is seen late, and the clock in which `middle` follows the phase.
@@ -137,7 +144,7 @@ class UartTransmitter(wiring.Component):
                 m.d.sync += [
                     bits.eq(Cat(0, self.i.payload, 1)),
                     left.eq(10),
-                    Cat(phase, tick).eq(0),
+                    Cat(phase, tick).eq(self.step),  # `tick` is a clock late
                 ]
         with m.Elif(tick):
             m.d.sync += [bits.eq(Cat(bits[1:], 1)), left.eq(left - 1)]

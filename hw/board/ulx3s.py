@@ -3,9 +3,8 @@
 Pins are those of amaranth-boards; Yosys, nextpnr and ecppack are called as everywhere else.
 """
 
-from amaranth.hdl import ClockDomain, ClockSignal, Instance, Module, Signal
+from amaranth.hdl import Instance, Module, Signal
 from amaranth.lib import io, wiring
-from amaranth.lib.cdc import ResetSynchronizer
 from amaranth_boards.ulx3s import ULX3S_85F_Platform
 
 from minmip.hw.board.config import ULX3S, BoardConfig
@@ -46,7 +45,6 @@ class Ulx3sTop(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.board = board = Board(self.cfg)
-        m.domains.sync = ClockDomain()
         uart = platform.request("uart", 0, dir="-")
         inputs = {
             "rx": uart.rx,
@@ -71,8 +69,11 @@ class Ulx3sTop(wiring.Component):
         source_hz = int(platform.default_clk_constraint.frequency)
         m.submodules.pll = _pll(pins["source"], source_hz, clock, self.cfg.clock_hz, locked)
         platform.add_clock_constraint(clock, self.cfg.clock_hz)
-        m.d.comb += [ClockSignal().eq(clock), board.rx.eq(pins["rx"])]
-        m.submodules.reset = ResetSynchronizer(~locked | pins["button"], domain="sync")
+        m.d.comb += [
+            board.clk.eq(clock),
+            board.rst.eq(~locked | pins["button"]),
+            board.rx.eq(pins["rx"]),
+        ]
         return m
 
 
@@ -86,7 +87,8 @@ def _pll(source, source_hz: int, clock, clock_hz: int, locked) -> Instance:
     """
     if clock_hz % source_hz or _VCO_HZ % clock_hz:
         raise ValueError(
-            f"clock_hz must be a multiple of {source_hz} that divides {_VCO_HZ}, not {clock_hz}"
+            f"the clock must be a multiple of {source_hz / 1e6:g} MHz that divides "
+            f"{_VCO_HZ / 1e6:g} MHz, not {clock_hz / 1e6:g} MHz"
         )
     divide = _VCO_HZ // clock_hz
     return Instance(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,6 +17,8 @@ __all__ = ["BoardLink", "BoardReset", "Port", "encode", "open_port"]
 
 _UNREAD = (Status.CRC, Status.SHORT, Status.NOISE, Status.LONG)
 """The board did not get the request: send it again."""
+_WRITE_TIMEOUT = 2.0
+"""Seconds after which a port that takes no more bytes is given up; a packet takes milliseconds."""
 
 
 class BoardReset(RunnerError):
@@ -49,7 +54,7 @@ def open_port(name: str, baud: int) -> Port:
     except ModuleNotFoundError:
         raise RunnerError("pyserial is missing: install it by `make setup`") from None
     try:
-        port: Any = serial.Serial(name, baud, exclusive=True)
+        port: Any = serial.Serial(name, baud, exclusive=True, write_timeout=_WRITE_TIMEOUT)
     except (serial.SerialException, ValueError, OSError) as error:
         there = ", ".join(sorted(found.device for found in comports())) or "none"
         number = getattr(error, "errno", None)
@@ -57,10 +62,11 @@ def open_port(name: str, baud: int) -> Port:
         raise RunnerError(
             f"the serial port {name} does not open ({reason}); serial ports here: {there}"
         ) from None
-    try:  # the USB chip else waits 16 ms for more bytes
-        port.set_low_latency_mode(True)
-    except (OSError, ValueError, NotImplementedError, AttributeError):
-        pass  # it works without, only slower
+    if sys.platform == "linux":  # elsewhere pyserial cannot set it
+        try:  # the USB chip else waits 16 ms for more bytes
+            port.set_low_latency_mode(True)
+        except ValueError:
+            pass  # what pyserial makes of a driver's refusal: it works without, only slower
     return port
 
 
@@ -90,19 +96,30 @@ class BoardLink:
     port : Port
         Serial line.
     timeout : float
-        Seconds to wait for a reply; more than the board lets a request take.
+        Seconds within which a whole reply must come; more than the board lets a request take.
     gap : float
         Seconds of silence after which nothing more of a broken reply will come.
     tries : int
         How often a request is sent.
+    clock : callable
+        Seconds of the clock that these times are of.
 
     Attributes
     ----------
     counts : LinkCounts
     """
 
-    def __init__(self, port: Port, *, timeout: float = 1.0, gap: float = 0.06, tries: int = 5):
+    def __init__(
+        self,
+        port: Port,
+        *,
+        timeout: float = 1.0,
+        gap: float = 0.06,
+        tries: int = 5,
+        clock: Callable[[], float] = time.monotonic,
+    ):
         self.port, self.timeout, self.gap, self.tries = port, timeout, gap, tries
+        self.clock = clock
         self.counts = LinkCounts()
         self._sequence = 0
 
@@ -125,12 +142,12 @@ class BoardLink:
         BoardReset
             When the board has no such session.
         RunnerError
-            When no whole reply comes, or the board can't do it.
+            When no whole reply comes, the port fails, or the board can't do it.
         """
         self._sequence = (self._sequence + 1) % 256
         packet = encode(self._sequence, command, payload)
         for attempt in range(self.tries):
-            self.port.write(packet)
+            self._write(packet)
             self.counts.packets += 1
             self.counts.again += attempt > 0
             self.counts.sent += len(packet)
@@ -152,17 +169,16 @@ class BoardLink:
 
     def _reply(self) -> tuple[int, bytes] | None:
         """Status and payload of the next reply to this request; None if it is broken or missing."""
-        while True:
-            self.port.timeout = self.timeout
-            while (first := self._read(1)) != bytes((SYNC,)):
-                if not first:
-                    return None
-            self.port.timeout = self.timeout
-            header = self._read(HEADER_BYTES)
+        end = self.clock() + self.timeout
+        while (left := end - self.clock()) > 0:
+            first = self._read(1, left)
+            if first != bytes((SYNC,)):
+                continue  # nothing, or noise
+            header = self._read(HEADER_BYTES, left)
             length = int.from_bytes(header[2:], "little")
             if len(header) < HEADER_BYTES or length > MAX_PAYLOAD:
                 return self._drain()
-            rest = self._read(length + 4)
+            rest = self._read(length + 4, left)
             if len(rest) < length + 4:
                 return self._drain()
             if zlib.crc32(header + rest[:length]) != int.from_bytes(rest[length:], "little"):
@@ -173,17 +189,28 @@ class BoardLink:
             if sequence == self._sequence:
                 return status, rest[:length]
             # The reply to an earlier request, which came twice.
+        return None
 
-    def _read(self, size: int) -> bytes:
-        found = self.port.read(size)
+    def _drain(self) -> None:
+        """Throw away what comes, up to a silence; of one that never comes, what is enough."""
+        end = self.clock() + self.timeout
+        while self._read(MAX_PAYLOAD, self.gap) and self.clock() < end:
+            pass
+
+    def _read(self, size: int, timeout: float) -> bytes:
+        try:
+            self.port.timeout = timeout
+            found = self.port.read(size)
+        except OSError as error:  # pyserial's exceptions are some of these
+            raise RunnerError(f"the serial port {self.port.name} failed: {error}") from None
         self.counts.received += len(found)
         return found
 
-    def _drain(self) -> None:
-        """Throw away what comes, up to a silence."""
-        self.port.timeout = self.gap
-        while self._read(MAX_PAYLOAD):
-            pass
+    def _write(self, data: bytes) -> None:
+        try:
+            self.port.write(data)
+        except OSError as error:
+            raise RunnerError(f"the serial port {self.port.name} failed: {error}") from None
 
 
 def _refusal(command: Command, status: int) -> str:

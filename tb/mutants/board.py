@@ -1,4 +1,4 @@
-"""Mutants of the board's host link."""
+"""Mutants of the board's host link; `PROOFS` names the proof that must also fail."""
 
 from kit.mutants import Mutant
 
@@ -101,4 +101,54 @@ MUTANTS = [
         "Cat(phase, middle).eq(late), bits",
         "bits are read in their middle",
     ),
+    Mutant(
+        "start_bit_too_long",
+        "board.uart",
+        "Cat(phase, tick).eq(self.step),  # `tick` is a clock late",
+        "Cat(phase, tick).eq(0),",
+        "bits are as long as each other",
+    ),
+    Mutant(
+        "no_time_after_a_reset",
+        "board.session",
+        'm.next = "release"',
+        'm.next = "start"',
+        "a reset has left the unit when a request begins",
+    ),
+    Mutant(
+        "news_not_held",
+        "board.packet_receiver",
+        "m.d.comb += self.o.valid.eq(1)\n                with m.If(self.o.ready):",
+        "m.d.comb += self.o.valid.eq(1)\n                with m.If(1):",
+        "a packet is told of until the session has taken it",
+    ),
+    Mutant(
+        "reply_cut",
+        "board.packet_sender",
+        "with m.If(count == header.length):",
+        "with m.If((count == header.length) | (count == 1)):",
+        "the whole payload is sent",
+    ),
+    Mutant(
+        "reply_not_waited_for",
+        "board.packet_sender",
+        "self.o.payload.eq(short)]\n                with m.If(moves):",
+        "self.o.payload.eq(short)]\n                with m.If(1):",
+        "a byte of the CRC is sent until the line has taken it",
+    ),
 ]
+
+PROOFS = {
+    "crc_off": "packet_receiver-packets",
+    "half_packet_waits": "packet_receiver-packets",
+    "news_not_held": "packet_receiver-contract",
+    "sequence_ignored": "session-rules",
+    "no_time_after_a_reset": "session-rules",
+    "reply_cut": "packet_sender-packets",
+    "reply_not_waited_for": "packet_sender-packets",
+    "samples_at_the_edge": "uart_receiver-bytes4",
+    "start_bit_too_long": "uart_transmitter-bytes4",
+}
+
+PROOF_ONLY = {"news_not_held", "start_bit_too_long"}
+"""What the simulations do not see: in them it makes no difference."""

@@ -1,4 +1,4 @@
-"""Mutants of the quads that come by the board's host link."""
+"""Mutants of the quads of the host link; `PROOFS` names the proof that must also fail."""
 
 from kit.mutants import Mutant
 
@@ -38,4 +38,16 @@ MUTANTS = [
         "with m.If(self.i.valid):",
         "no quad without a place for its answer",
     ),
+    Mutant(
+        "quad_not_held",
+        "board.quad_loader",
+        "with m.If(self.o.ready):\n                    m.d.sync += tag",
+        "with m.If(1):\n                    m.d.sync += tag",
+        "a quad is offered until it is taken",
+    ),
 ]
+
+PROOFS = {"quad_not_held": "quad_loader-contract"}
+
+PROOF_ONLY = {"quad_not_held"}
+"""What the simulations do not see: in them it makes no difference."""
