@@ -45,7 +45,7 @@ class AnswerJoin(wiring.Component):
     def __init__(self, cfg: UnitConfig, quads: int = 64):
         self.cfg = cfg
         self.quads = quads
-        self.queue = Queue(retired(), quads if cfg.filters else 2)
+        self.queue = Queue(retired(), quads if cfg.filters else 4, early=True)
         super().__init__(
             {
                 "i": In(stream.Signature(retired())),

@@ -13,7 +13,9 @@ from pathlib import Path
 
 from amaranth.back import rtlil as amaranth_rtlil
 
-__all__ = ["BuildError", "rtlil", "run_yosys", "verilog"]
+from minmip.hw.tool import BuildError
+
+__all__ = ["rtlil", "run_yosys", "verilog"]
 
 _RUN = """
 import sys
@@ -25,10 +27,6 @@ for command in sys.argv[1:]:
 
 # What Amaranth marks for its own use.
 _INTERNAL = "-remove generator -remove top -remove src -remove amaranth.hierarchy"
-
-
-class BuildError(RuntimeError):
-    """A tool of the flow is missing or refused its input."""
 
 
 def run_yosys(commands: Sequence[str], folder: Path) -> str:

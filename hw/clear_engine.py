@@ -1,10 +1,11 @@
 """The clear engine: fills a range of bytes, one memory word per clock (spec 03 "Clear")."""
 
-from amaranth.hdl import C, Cat, Module, Signal, signed
+from amaranth.hdl import C, Cat, Module, Mux, Signal, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
+from minmip.hw.lib.delay import delay
 from minmip.hw.lib.queue import Queue
 from minmip.hw.shapes import (
     ADDRESS_BITS,
@@ -16,7 +17,7 @@ from minmip.hw.shapes import (
 
 __all__ = ["ClearEngine"]
 
-_LOW = 20
+_LOW = 8
 """Bits of the lower part of the word address."""
 
 
@@ -38,7 +39,7 @@ class ClearEngine(wiring.Component):
 
     Attributes
     ----------
-    to_send, to_hear, sending, hearing : Signal
+    to_send, to_hear, sending, hearing, is_first, to_last, low, wraps : Signal
     words : Queue
         The state that proofs look at.
 
@@ -62,8 +63,12 @@ class ClearEngine(wiring.Component):
         self.to_send = Signal(signed(span_bits - cfg.word_log2 + 1))
         self.to_hear = Signal.like(self.to_send)
         self.sending, self.hearing = Signal(), Signal()
+        self.is_first, self.to_last = Signal(), Signal(cfg.word_bytes)
+        # The address counts in two parts; `wraps` says that the lower one is all ones. By then the
+        # next upper one is made.
+        self.low, self.wraps = Signal(_LOW), Signal()
         shape = data.StructLayout({"address": ADDRESS_BITS - cfg.word_log2, "mask": cfg.word_bytes})
-        self.words = Queue(shape, 2)
+        self.words = Queue(shape, 4, early=True)
         super().__init__(
             {
                 "i": In(stream.Signature(clear_request())),
@@ -84,14 +89,17 @@ class ClearEngine(wiring.Component):
         below = Signal(signed(len(span) + 1))  # span - 1, less one word
         m.d.sync += below.eq(span - (1 + word_bytes))
         first = Signal(word_log2)  # byte of the first word
-        from_first, to_last = Signal(word_bytes), Signal(word_bytes)
-        is_first = Signal()
+        from_first = Signal(word_bytes)
+        is_first, to_last = self.is_first, self.to_last
         to_send, to_hear, sending = self.to_send, self.to_hear, self.sending
         value = Signal(8)
 
-        # The address counts in two parts; `wraps` says that the lower one is all ones.
-        low, high = Signal(_LOW), Signal(ADDRESS_BITS - word_log2 - _LOW)
-        wraps = Signal()
+        low, high = self.low, Signal(ADDRESS_BITS - word_log2 - _LOW)
+        wraps = self.wraps
+        half = len(high) // 2
+        carried = delay(m, high[:half] + 1, 1, name="carried")
+        next_high = Cat(carried[:half], (high[half:] + carried[half])[: len(high) - half])
+        next_high = delay(m, next_high, 1, name="next_high")
 
         # The queue cuts the path of `ready`. The value stays until the last answer.
         m.submodules.words = words = self.words
@@ -157,7 +165,7 @@ class ClearEngine(wiring.Component):
             m.d.sync += [
                 low.eq(low + 1),
                 wraps.eq(low[1:].all() & ~low[0]),
-                high.eq(high + wraps),
+                high.eq(Mux(wraps, next_high, high)),
                 to_send.eq(to_send - 1),
                 is_first.eq(0),
                 sending.eq(~to_send[-1]),

@@ -56,8 +56,8 @@ class CombiningBuffer(wiring.Component):
         `(combine_age - 16) // combine_entries`, 1 or more.
     max_age : int
         `combine_entries * visit_clocks + 16`: `combine_age` unless the entries are too many for it.
-    entries, touched, queue, credits
-        What is held, which of it changes in this clock, and the output: for the benches.
+    entries, rows, match, queue, credits
+        What is held, and the parts around: for the benches and proofs.
 
     Members
     -------
@@ -67,7 +67,7 @@ class CombiningBuffer(wiring.Component):
     drain : In(1)
         Write everything out.
     drained : Out(1)
-        Nothing is inside that is not written: the last operation was taken at `o` 2 clocks before,
+        Nothing is inside that is not written: the last operation was taken at `o` 4 clocks before,
         or earlier. Low from the clock after a beat is accepted.
     hits : Out(3)
         Words merged.
@@ -103,146 +103,164 @@ class CombiningBuffer(wiring.Component):
         self.entries = [
             Signal(held_address(cfg), name=f"entry{n}") for n in range(cfg.combine_entries)
         ]
-        self.touched = Signal(cfg.combine_entries)
+        self.rows = ReplayQueue(words_request(cfg), 16)
+        self.match = WordMatch(cfg)
         self.queue = Queue(memory_request(cfg), 16, never_full=True)
-        self.credits = CreditCounter(17)
+        # The queue has 17 places; one is for the operation that is decided and not counted yet.
+        self.credits = CreditCounter(16, registers=1)
 
     def elaborate(self, platform):
         m = Module()
         entries = len(self.entries)
-        m.submodules.rows = rows = ReplayQueue(words_request(self.cfg), 16)
-        m.submodules.match = match = WordMatch(self.cfg)
+        m.submodules.rows = rows = self.rows
+        m.submodules.match = match = self.match
         m.submodules.queue = self.queue
         m.submodules.credits = credits = self.credits
         wiring.connect(m, wiring.flipped(self.i), rows.i)
         wiring.connect(m, self.queue.o, wiring.flipped(self.o))
 
         # One beat is at the output of `match`: first its hits, then its other words one by one.
-        merge, restart, last = Signal(), Signal(), Signal()
-        word, several, is_conflict = Signal(WORDS), Signal(), Signal()
-        visiting = Signal()
-        # A word may start an entry afresh: no visit, and room for what leaves. Much hangs on it.
+        # `free`: a word may start an entry afresh: no visit, and room for what leaves.
         free = Signal(init=1)
+        word, several, go, done = Signal(WORDS), Signal(), Signal(), Signal()
         m.d.comb += [
-            merge.eq(match.hit.any()),
             word.eq(match.todo & (~match.todo + 1)[:WORDS]),
             several.eq((match.todo & (match.todo - 1)[:WORDS]).any()),
-            is_conflict.eq(choose(word, [other.any() for other in match.other])),
-            restart.eq(match.todo.any() & ~merge & free),
-            last.eq(restart & (match.todo == word)),
+            go.eq(match.waits & ~match.merges & free),
+            done.eq(match.settled | (match.valid & ~match.waits)),
             match.i.eq(rows.ahead),
             match.i_valid.eq(rows.ahead_valid),
-            # ~match.todo.any() | last, by fewer gates one behind another.
-            match.step.eq(~match.todo.any() | (~several & ~merge & free)),
-            match.finished.eq(match.hit | (word & restart.replicate(WORDS))),
-            match.clear.eq(last),
-            rows.go.eq(match.step),
-            rows.done.eq(match.valid & match.step),
-            rows.again.eq(last),
+            match.served.eq(word & go.replicate(WORDS)),
+            match.last.eq(go & ~several),
+            rows.done.eq(done),
+            rows.again.eq(match.waits),
         ]
         for entry, held in zip(match.entry, self.entries, strict=True):
             m.d.comb += entry.eq(held)
 
-        # What becomes of the entries: a word that starts one afresh, words that merge.
-        hand = self._hand(m, restart & ~is_conflict)
-        dirty, visit = Signal(entries), Signal(entries)
-        leave = Signal()
-        m.d.comb += leave.eq(visiting & credits.ready)
-        next_visiting = Signal()
-        m.d.sync += [visiting.eq(next_visiting), free.eq(~next_visiting & credits.ready_next)]
-        start, out, take = Signal(entries), Signal(entries), []
-        for n in range(entries):
-            own = choose(word, [other[n] for other in match.other])
-            takes = Signal(WORDS, name=f"takes{n}")
-            m.d.comb += [
-                start[n].eq(restart & Mux(is_conflict, own, hand[n])),
-                takes.eq(
-                    Mux(
-                        merge, Cat(same[n] for same in match.same), word & start[n].replicate(WORDS)
-                    )
-                ),
-                out[n].eq((visit[n] & leave) | (start[n] & dirty[n])),
-            ]
-            take.append(takes)
-        touched = Cat(takes.any() for takes in take)
-        m.d.comb += self.touched.eq(touched)
-        m.d.sync += dirty.eq(touched | (dirty & ~(visit & leave.replicate(entries))))
-        self._visit(m, visiting, next_visiting, visit, leave, dirty)
-        m.d.comb += credits.take.eq(out.any())
-        self._write(m, rows.head, word, start, out, take)
+        # The clock after: words that merge, or one that starts an entry afresh: the one that holds
+        # it, or else that of the hand.
+        merged = delay(m, match.same, 1, name="merged", reset_less=False)
+        touched = [Cat(same[n] for same in match.same).any() for n in range(entries)]
+        touched = delay(m, Cat(touched), 1, name="touched", reset_less=False)
+        hits = Cat(same.any() for same in match.same)
+        hits = delay(m, hits, 1, name="hits", reset_less=False)
+        restart = delay(m, go, 1, name="restart", reset_less=False)
+        is_conflict = delay(m, (word & match.conflicts).any(), 1, name="is_conflict")
+        own = delay(m, choose(word, match.other), 1, name="own")
+        word = delay(m, word, 1, name="word")
+        beat = delay(m, rows.head, 1, name="beat")
 
-        merged = delay(m, match.hit, 1, name="merged", reset_less=False)
+        start, out, take = Signal(entries), Signal(entries), []
+        dirty = Signal(entries)
+        visit = Signal(entries)
+        miss = restart & ~is_conflict
+        hand = self._hand(m, miss, touched | start)
+        for n in range(entries):
+            m.d.comb += start[n].eq(restart & Mux(is_conflict, own[n], hand[n]))
+            take.append(Cat(same[n] for same in merged) | (word & start[n].replicate(WORDS)))
+        m.d.comb += out.eq((visit | start) & dirty)
+        m.d.sync += dirty.eq(touched | start | (dirty & ~visit))
+        m.d.sync += free.eq(~self._visit(m, visit, dirty) & credits.ready_next)
+        self._write(m, beat, word, start, out, take)
+
+        # Nothing was inside a clock before, and nothing has come since.
+        pushed = Signal()
+        m.d.comb += pushed.eq(rows.i.valid & rows.i.ready)
+        calm = (
+            rows.empty
+            & ~delay(m, done, 1, name="was_done", reset_less=False)
+            & ~dirty.any()
+            & ~delay(m, out.any(), 1, name="was_out", reset_less=False)
+            & (credits.credit == credits.places - credits.kept_back)
+        )
         m.d.sync += [
-            self.hits.eq(sum(merged[1:], merged[0])),
-            self.misses.eq(restart & ~is_conflict),
+            self.hits.eq(sum(hits[1:], hits[0])),
+            self.misses.eq(miss),
             self.conflicts.eq(restart & is_conflict),
-            self.aged.eq(leave & ~self.drain),
+            self.aged.eq((visit & dirty).any() & ~self.drain),
             self.drained.eq(
-                rows.empty
-                & ~(rows.i.valid & rows.i.ready)
-                & ~dirty.any()
-                & (credits.credit == credits.places - 2)
+                delay(m, calm, 1, name="calm", reset_less=False)
+                & ~delay(m, pushed, 1, name="was_pushed", reset_less=False)
+                & ~pushed
             ),
         ]
         return m
 
-    def _hand(self, m, miss):
+    def _hand(self, m, miss, touched):
         """Return the entry for the next miss: the hand passes those that were hit, once."""
         hand = Signal(len(self.entries), init=1)
         used = Signal.like(hand, init=0)
-        m.d.sync += used.eq((used & ~hand) | self.touched)
+        m.d.sync += used.eq((used & ~hand) | touched)
         with m.If(miss | (used & hand).any()):
             m.d.sync += hand.eq(hand.rotate_left(1))
         return hand
 
-    def _visit(self, m, visiting, next_visiting, visit, leave, dirty):
-        """Visit entry after entry; `visiting` until the one in `visit` has left, if it has to."""
-        m.d.comb += next_visiting.eq(visiting)
+    def _visit(self, m, visit, dirty):
+        """Visit entry after entry: `visit` a clock after the buffer is `visiting` and has room.
+
+        Returns whether it is visiting in the next clock: then no word starts an entry afresh.
+        """
+        visiting = Signal()
+        next_visiting, leave = Signal(), Signal()
         turn = Signal(len(self.entries), init=1)
+        visited = Signal.like(turn)
         left = Signal(range(-1, self.visit_clocks), init=self.visit_clocks - 2)
+        drain = delay(m, self.drain, 1, name="drain", reset_less=False)
         due = Signal()
-        m.d.comb += due.eq(left[-1] | self.drain)
+        m.d.comb += [
+            due.eq(left[-1] | drain),
+            leave.eq(visiting & self.credits.ready),
+            next_visiting.eq(visiting),
+        ]
+        m.d.sync += [
+            visiting.eq(next_visiting),
+            visit.eq(visited & leave.replicate(len(visit))),
+        ]
         with m.If(~left[-1]):
             m.d.sync += left.eq(left - 1)
         with m.If(~visiting | leave):
             m.d.comb += next_visiting.eq(due & (turn & dirty).any())
-            m.d.sync += visit.eq(turn)
+            m.d.sync += visited.eq(turn)
             with m.If(due):
                 m.d.sync += [turn.eq(turn.rotate_left(1)), left.eq(self.visit_clocks - 2)]
+        return next_visiting
 
     def _write(self, m, beat, word, start, out, take):
-        """Change the entries a clock later; what they held before goes to the output."""
-        rule = delay(m, byte_op.decode(beat.op), 1, name="rule")
-        beat = delay(m, beat, 1, name="beat")
-        word = delay(m, word, 1, name="word")
-        start = delay(m, start, 1, name="start", reset_less=False)
-        out = delay(m, out, 1, name="out", reset_less=False)
+        """Change the entries; what they held before goes to the output."""
         address = choose(word, [one.address for one in beat.word])
+        before = [delay(m, entry, 1, name=f"before{n}") for n, entry in enumerate(self.entries)]
+        for n, entry in enumerate(self.entries):
+            with m.If(start[n]):
+                m.d.sync += [entry.valid.eq(1), entry.op.eq(beat.op), entry.address.eq(address)]
+
+        rule = delay(m, byte_op.decode(beat.op), 1, name="rule")
+        beat = delay(m, beat, 1, name="written")
+        fresh = delay(m, start | out, 1, name="fresh", reset_less=False)
         words = []
-        for n, (entry, takes) in enumerate(zip(self.entries, take, strict=True)):
+        for n, takes in enumerate(take):
             m.submodules[f"word{n}"] = held = HeldWord(self.cfg)
             words.append(held)
             m.d.comb += [
                 held.word.eq(beat.word),
                 held.take.eq(delay(m, takes, 1, name=f"takes{n}", reset_less=False)),
-                held.fresh.eq(start[n] | out[n]),
+                held.fresh.eq(fresh[n]),
                 held.rule.eq(rule),
             ]
-            with m.If(start[n]):
-                m.d.sync += [entry.valid.eq(1), entry.op.eq(beat.op), entry.address.eq(address)]
 
-        # The bytes are there one clock after the rest.
-        later = delay(m, out, 1, name="out_later")
+        # The mask is there one clock after the rest, the bytes two.
+        m.d.comb += self.credits.take.eq(out.any())
+        out = delay(m, out, 1, name="out", reset_less=False)
         leaving = self.queue.i.payload
-        for field, values in (
-            ("op", [entry.op for entry in self.entries]),
-            ("address", [entry.address for entry in self.entries]),
-            ("mask", [held.mask for held in words]),
+        for field, values, age in (
+            ("op", [entry.op for entry in before], 0),
+            ("address", [entry.address for entry in before], 0),
+            ("mask", [held.mask for held in words], 1),
+            ("data", [held.data for held in words], 2),
         ):
-            m.d.comb += leaving[field].eq(delay(m, choose(out, values), 2, name=field))
-        data = choose(later, [held.data for held in words])
+            chosen = choose(delay(m, out, age, name=f"out_{field}"), values)
+            m.d.comb += Value.cast(leaving[field]).eq(delay(m, chosen, 3 - age, name=field))
         m.d.comb += [
-            Value.cast(leaving.data).eq(delay(m, data, 1, name="data")),
-            self.queue.i.valid.eq(delay(m, out.any(), 2, name="leaving", reset_less=False)),
+            self.queue.i.valid.eq(delay(m, out.any(), 3, name="leaving", reset_less=False)),
             self.credits.give.eq(self.o.valid & self.o.ready),
         ]

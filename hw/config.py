@@ -231,12 +231,12 @@ SMALL = replace(
     descriptor_entries=2,
     combine_entries=2,
     memory_bytes=1 << 14,
-    memory_latency=4,
+    memory_latency=5,
     resolves=False,
 )
 """One lane per clock, LINEAR and 256B_S, no volumes, no resolve engine: the least area. The block
 RAM of the map and of its copies for the filter lies all over a part: two more clocks for the way
-there and back."""
+there, one for the way back."""
 
 PRESETS = {"small": SMALL, "default": DEFAULT, "full": FULL}
 """Builds of the unit by name."""

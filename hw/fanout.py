@@ -18,7 +18,9 @@ _OUTPUT = {"LUT4": "Z", "TRELLIS_FF": "Q"}
 _CONTROL = ("CE", "LSR", "WRE")
 """Pins that a whole word of registers or memory shares."""
 _FEW = 4
-"""Block RAMs lie far apart, and logic is late: so many fewer loads are enough for a copy."""
+"""Logic is late: so many fewer loads are enough for a copy."""
+_FAR = 8
+"""Block RAMs lie far apart: a net that reaches one has so many fewer loads."""
 
 
 def limit_fanout_in(file: Path, top: str, most: int = LOADS) -> Counter[str]:
@@ -37,8 +39,10 @@ def limit_fanout(module: dict, most: int) -> int:
     their names: neighbouring bits of a word stay together. What the copies load more is copied in
     turn. Nets that ports, carry chains or hard blocks drive stay as they are: the clock is one.
 
-    A net that reaches a block RAM may have a quarter of the loads. From as many on, clock enables
+    A net that reaches a block RAM may have an eighth of the loads. From a quarter on, clock enables
     and the logic behind have different drivers: logic does not wait for the way to a whole word.
+    A LUT that enables so many has a register of its own at each input: the three lie together, and
+    the long way leads to the register.
 
     Parameters
     ----------
@@ -57,8 +61,8 @@ def limit_fanout(module: dict, most: int) -> int:
     ValueError
         When `most` is so small that copies of copies might have no end.
     """
-    if most < 4 * _FEW:
-        raise ValueError(f"a net must be allowed {4 * _FEW} loads or more, not {most}")
+    if most < 2 * _FAR:
+        raise ValueError(f"a net must be allowed {2 * _FAR} loads or more, not {most}")
     cells, nets = module["cells"], module["netnames"]
     driver, loads = _connections(cells)
     free = 1 + max(bit for net in nets.values() for bit in net["bits"] if isinstance(bit, int))
@@ -66,7 +70,12 @@ def limit_fanout(module: dict, most: int) -> int:
     pending = [bit for bit in loads if bit in driver]
     while pending:
         bit = pending.pop()
-        loads[bit], *others = _dealt(cells, loads[bit], most)
+        alone, rest = [], loads[bit]
+        if cells[driver[bit]]["type"] == "TRELLIS_FF":
+            wide = {user for user, *_ in rest if _enables(cells, loads, user) > most // _FEW}
+            alone = [[user for user in rest if user[0] == name] for name in sorted(wide)]
+            rest = [user for user in rest if user[0] not in wide]
+        loads[bit], *others = alone + (_dealt(cells, rest, most) if rest else [])
         for users in others:
             copies += 1
             cell = cells[driver[bit]]
@@ -88,10 +97,17 @@ def limit_fanout(module: dict, most: int) -> int:
     return copies
 
 
+def _enables(cells: dict, loads: dict, name: str) -> int:
+    """Count the enables behind a LUT."""
+    cell = cells[name]
+    output = cell["connections"].get("Z", []) if cell["type"] == "LUT4" else []
+    return sum(port in _CONTROL for bit in output for _, port, _ in loads[bit])
+
+
 def _dealt(cells: dict, users: list, most: int) -> list[list]:
     """Divide the loads of a net among as many drivers as it needs."""
     few = most // _FEW
-    if len(users) <= few:
+    if len(users) <= most // _FAR:
         return [users]
     kinds = [
         [user for user in users if (user[1] in _CONTROL) == control] for control in (False, True)
@@ -101,7 +117,7 @@ def _dealt(cells: dict, users: list, most: int) -> list[list]:
     dealt = []
     for kind in kinds:
         far = any(cells[user]["type"] == "DP16KD" for user, *_ in kind)
-        count = -(-len(kind) // (few if far else most))
+        count = -(-len(kind) // (most // _FAR if far else most))
         size = -(-len(kind) // count)
         kind = sorted(kind, key=_by_name)
         dealt += [kind[at : at + size] for at in range(0, len(kind), size)]

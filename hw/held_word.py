@@ -1,6 +1,6 @@
 """One word of the write-combining buffer: its bytes, which of them are held, and the merge."""
 
-from amaranth.hdl import Module, Mux, Signal, unsigned
+from amaranth.hdl import Module, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -18,8 +18,8 @@ class HeldWord(wiring.Component):
     """Bytes of one memory word that wait to be written, with the same operation for all.
 
     One word of the four of a beat is merged per clock, whatever came the clock before. The first
-    clock chooses it and knows what is held; in the second the bytes are made: the loop of one
-    clock is a compare and a look-up table, as in `ByteLane`.
+    clock chooses it, the second knows what is held, and in the third the bytes are made: the loop
+    of one clock is a compare and a look-up table, as in `ByteLane`.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ class HeldWord(wiring.Component):
     rule : In(4)
         `byte_op.decode` of the operation.
     mask : Out(word_bytes)
-        Held bytes, before the merge of this clock.
+        One clock later: the bytes that were held before this merge.
     data : Out(ArrayLayout(8, word_bytes))
-        One clock later: the bytes that `mask` named.
+        Two clocks later: the bytes that `mask` named.
     """
 
     def __init__(self, cfg: UnitConfig):
@@ -57,16 +57,21 @@ class HeldWord(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         lanes = self.cfg.word_bytes
-        taken = Signal(lanes)
-        m.d.comb += taken.eq(choose(self.take, [word.mask for word in self.word]))
-        m.d.sync += self.mask.eq(taken | (self.mask & ~self.fresh.replicate(lanes)))
+        taken = choose(self.take, [word.mask for word in self.word])
+        taken = delay(m, taken, 1, name="taken", reset_less=False)
+        fresh = delay(m, self.fresh, 1, name="fresh", reset_less=False)
+        rule = delay(m, self.rule, 1, name="rule")
+        m.d.sync += self.mask.eq(taken | (self.mask & ~fresh.replicate(lanes)))
 
+        # Of gates: a multiplexer with a constant becomes the reset of a register.
+        first = byte_op.decode(MemoryOp.SET)
         for n in range(lanes):
-            replace = self.fresh | ~self.mask[n]
-            rule = Mux(replace, byte_op.decode(MemoryOp.SET), self.rule)
-            rule = delay(m, Mux(taken[n], rule, byte_op.KEEP), 1, name=f"rule{n}")
+            replace = (fresh | ~self.mask[n]).replicate(4)
+            takes = taken[n].replicate(4)
+            own = (((rule & ~replace) | (first & replace)) & takes) | (byte_op.KEEP & ~takes)
+            own = delay(m, own, 1, name=f"rule{n}")
             new = choose(self.take, [word.data[n % len(word.data)] for word in self.word])
-            new = delay(m, new, 1, name=f"new{n}")
-            wins = byte_op.compare(rule, self.data[n], new)
+            new = delay(m, new, 2, name=f"new{n}")
+            wins = byte_op.compare(own, self.data[n], new)
             m.d.sync += self.data[n].eq(byte_op.pick(wins, self.data[n], new))
         return m

@@ -24,8 +24,8 @@ class HostPort(wiring.Component):
 
     One request per clock, in all and for a single client; a client that begins to ask waits one
     clock for its turn, and then for one request of each other client at most. Latency 2 to the
-    memory port and 2 back. `i[n].ready` depends on registers alone; `o_port.ready` and `o[n].ready`
-    reach nothing but registers.
+    memory port and 2 back. `i[n].ready` is a register; `o_port.ready` and `o[n].ready` reach
+    nothing but registers.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class HostPort(wiring.Component):
         # counter, which keeps two back and does not know of the place at `o`.
         self.rows = 1 << ceil_log2(2 + cfg.memory_latency + PORT_CLOCKS + 5)
         self.turn = Signal(range(clients))
-        self.requests = Queue(host_request(cfg, CLIENT_BITS), 2)
+        self.requests = Queue(host_request(cfg, CLIENT_BITS), 4)
         self.credits = [CreditCounter(self.rows) for _ in range(clients)]
         self.answers = [
             Queue(host_response(cfg), self.rows, never_full=True) for _ in range(clients)
@@ -87,9 +87,11 @@ class HostPort(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         turn, count = self.turn, self.clients
-        asking, taking = Signal(count), Signal(count)
-        # The queue cuts the path of `ready`.
+        taking, asking, waiting = Signal(count), Signal(count), Signal(count)
+        ready, room, next_turn = Signal(count), Signal(), Signal.like(self.turn)
+        # The queue cuts the path of `ready`. Two rows are free: one request may come meanwhile.
         m.submodules.requests = requests = self.requests
+        m.d.comb += room.eq(requests.free > 0)
         wiring.connect(m, requests.o, wiring.flipped(self.o_port))
         request = Array(i.payload for i in self.i)[turn]
         m.d.comb += [
@@ -104,10 +106,12 @@ class HostPort(wiring.Component):
             m.submodules[f"answers{n}"] = answers = self.answers[n]
             m.submodules[f"credits{n}"] = credits = self.credits[n]
             take = delay(m, taking[n], 1, name=f"take{n}", reset_less=False)
+            m.d.sync += ready[n].eq(room & credits.ready_next & (next_turn == n))
             m.d.comb += [
-                i.ready.eq(requests.i.ready & credits.ready & (turn == n)),
+                i.ready.eq(ready[n]),
+                taking[n].eq(i.valid & ready[n]),
                 asking[n].eq(i.valid & credits.ready),
-                taking[n].eq(i.valid & i.ready),
+                waiting[n].eq(i.valid & credits.ready & ~ready[n]),
                 credits.take.eq(take),
                 credits.give.eq(o.valid & o.ready),
                 answers.i.payload.data.eq(self.i_port.data),
@@ -117,12 +121,14 @@ class HostPort(wiring.Component):
             ]
             wiring.connect(m, answers.o, wiring.flipped(o))
         # The turn goes on when it is used or not wanted, to the next client that asks.
+        m.d.comb += next_turn.eq(turn)
+        m.d.sync += turn.eq(next_turn)
         with m.Switch(turn):
             for n in range(count):
                 with m.Case(n):
-                    with m.If(taking[n] | ~asking[n]):
+                    with m.If(~waiting[n]):
                         for step in range(count - 1, 0, -1):
                             other = (n + step) % count
                             with m.If(asking[other]):
-                                m.d.sync += turn.eq(other)
+                                m.d.comb += next_turn.eq(other)
         return m

@@ -1,6 +1,6 @@
 """The memory behind the memory port: its interface, and block RAM that fits it."""
 
-from amaranth.hdl import Module, unsigned
+from amaranth.hdl import Module, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -97,11 +97,12 @@ def read_ports(cfg: UnitConfig, name: str, flow=In) -> dict:
 
 
 class MapMemory(wiring.Component):
-    """Map memory of block RAM, one `BlockRam` per byte of a word.
+    """Map memory of block RAM.
 
     Latency `cfg.memory_latency`, 2 or more: 2 is the block RAM with its output register; the third
-    clock is a register in front of it, which helps many blocks far apart, and every further one a
-    register behind it. Reset changes no byte. On ECP5 it holds up to 16384 words.
+    clock is a register in front of it, which helps many blocks far apart, the fourth one behind it,
+    the fifth another one in front, and so on. Reset changes no byte. On ECP5 it holds up to 16384
+    words.
 
     The MinMip filter reads four words at a time from anywhere, so each of its ports has a copy of
     the memory; all are written together. Banks would conflict: a pitch can be any number of words.
@@ -133,24 +134,23 @@ class MapMemory(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         spare = self.cfg.memory_latency - BlockRam.latency
-        before, behind = min(spare, 1), max(spare - 1, 0)
+        before, behind = (spare + 1) // 2, spare // 2
         write_addr = delay(m, self.port.write_addr, before, name="write_addr")
         write_data = delay(m, self.port.write_data, before, name="write_data")
         # Reset must not write a byte.
         mask = delay(m, self.port.write_mask, before, name="write_mask", reset_less=False)
+        rows = self.cfg.memory_bytes // self.cfg.word_bytes
         for copy, port in enumerate([self.port, *(self.reads if self.cfg.filters else ())]):
-            read_addr = delay(m, port.read_addr, before, name=f"read_addr{copy}")
-            for lane in range(self.cfg.word_bytes):
-                ram = BlockRam(unsigned(8), self.cfg.memory_bytes // self.cfg.word_bytes)
-                m.submodules[f"copy{copy}_lane{lane}"] = ram
-                read_data = delay(m, ram.read_data, behind, name=f"read_data{copy}_{lane}")
-                m.d.comb += [
-                    ram.read_addr.eq(read_addr),
-                    ram.write_en.eq(mask[lane]),
-                    ram.write_addr.eq(write_addr),
-                    ram.write_data.eq(write_data[lane]),
-                    port.read_data[lane].eq(read_data),
-                ]
+            ram = BlockRam(_word(self.cfg), rows, parts=self.cfg.word_bytes)
+            m.submodules[f"copy{copy}"] = ram
+            read_data = Value.cast(ram.read_data)
+            m.d.comb += [
+                ram.read_addr.eq(delay(m, port.read_addr, before, name=f"read_addr{copy}")),
+                ram.write_en.eq(mask),
+                ram.write_addr.eq(write_addr),
+                ram.write_data.eq(write_data),
+                Value.cast(port.read_data).eq(delay(m, read_data, behind, name=f"read{copy}")),
+            ]
         return m
 
 

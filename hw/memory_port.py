@@ -1,6 +1,6 @@
 """The byte-atomic memory port: MIN, MAX and OR on single bytes (spec 03 "Atomic write")."""
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -33,10 +33,10 @@ class MemoryPort(wiring.Component):
     (`i`) have no answer; requests of the host (`i_host`) are answered with the word. Both share one
     pipeline that never stalls, so none loses an update of the other.
 
-    When both want in, they take turns: either waits one clock at most. `i.ready` follows
-    `i_host.valid` combinationally; `i_host.ready` is a register. The answer to a host request comes
-    `latency` clocks after its acceptance, when the memory holds what it wrote, and can't be held
-    back.
+    One of the two is ready, until the other wants in: so they take turns, and either waits one
+    clock at most. `i.ready`, `i_host.ready` and `idle` are registers. The answer to a host request
+    comes `latency` clocks after its acceptance, when the memory holds what it wrote, and can't be
+    held back.
 
     An operation outside the memory (below `base`, at or above `limit`, or beyond `memory_bytes`)
     reads and writes nothing. `base` and `limit` may change while nothing is under way.
@@ -164,25 +164,26 @@ class MemoryPort(wiring.Component):
         Returns the operation in stage -1, whether there is one, whether it is the host's, and the
         host's tag.
         """
-        # The host has its turn unless it was let in just now and the pipeline waits.
-        host_turn = Signal(init=1)
-        take_host = Signal()
+        host_turn = Signal()
+        m.d.sync += host_turn.eq(Mux(host_turn, ~self.i.valid, self.i_host.valid))
+        m.d.comb += [self.i.ready.eq(~host_turn), self.i_host.ready.eq(host_turn)]
+        take_own, take_host = Signal(), Signal()
         m.d.comb += [
-            self.i.ready.eq(~(self.i_host.valid & host_turn)),
-            self.i_host.ready.eq(host_turn),
-            take_host.eq(self.i_host.valid & host_turn),
+            take_own.eq(self.i.valid & self.i.ready),
+            take_host.eq(self.i_host.valid & self.i_host.ready),
         ]
-        m.d.sync += host_turn.eq(~(take_host & self.i.valid))
 
-        left = Signal(range(self.latency))  # clocks until the last operation of `i` is in memory
-        m.d.comb += self.idle.eq(left == 0)
-        with m.If(self.i.valid & self.i.ready):
-            m.d.sync += left.eq(self.latency - 1)
-        with m.Elif(~self.idle):
+        # Clocks until the last operation of `i` is in memory; the sign says that it is.
+        left = Signal(range(-1, self.latency - 3), init=-1)
+        taken = delay(m, take_own, 1, name="taken_own", reset_less=False)
+        with m.If(taken):
+            m.d.sync += left.eq(self.latency - 4)
+        with m.Elif(~left[-1]):
             m.d.sync += left.eq(left - 1)
+        m.d.sync += self.idle.eq(~take_own & ~taken & left[-1])
 
         # Stage -2: both are here and the choice too, so that one register picks the whole word.
-        valid = delay(m, self.i.valid | take_host, 1, name="taken", reset_less=False)
+        valid = delay(m, take_own | take_host, 1, name="taken", reset_less=False)
         is_host = delay(m, take_host, 1, name="taken_host")
         own = delay(m, self.i.payload, 1, name="own")
         host = delay(m, self.i_host.payload, 1, name="host")

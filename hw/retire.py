@@ -1,6 +1,6 @@
 """Retire: the end of the pipeline, where quads are answered, and flushes and reads wait."""
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -94,7 +94,7 @@ class Retire(wiring.Component):
         unwritten, written = Signal(), Signal()
         behind_writes, waits = Signal(), Signal()
         m.d.comb += [
-            behind_writes.eq((beat.flush & beat.last) | (beat.read & unwritten)),
+            behind_writes.eq(beat.ends | (beat.read & unwritten)),
             self.i.ready.eq(go.all() & (~behind_writes | written)),
             waits.eq(self.i.valid & behind_writes & ~self.i.ready),
         ]
@@ -106,7 +106,7 @@ class Retire(wiring.Component):
         taken, writes = Signal(), Signal()
         m.d.comb += [
             taken.eq(self.i.valid & self.i.ready),
-            writes.eq(taken & ~beat.read & Cat(word.valid for word in beat.word).any()),
+            writes.eq(taken & beat.writes),
         ]
         with m.If(written):
             m.d.sync += unwritten.eq(0)

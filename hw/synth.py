@@ -2,32 +2,37 @@
 
 Every port gets a register, so that logic at the ports counts and pins do not. nextpnr runs for
 several seeds: one seed alone says little (10 % spread).
+
+Results are kept in a folder by content: `HASH/` of the RTLIL and of Yosys' commands holds the
+netlist, which all parts and grades of a family share, and the runs of nextpnr (`minmip.hw.place`).
 """
 
 import json
 import re
-import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from minmip.hw.build import BuildError, rtlil, run_yosys
-from minmip.hw.fanout import limit_fanout_in
-from minmip.hw.fpga_parts import FAMILIES, LARGE, PARTS, Family
+from minmip.hw.build import rtlil, run_yosys
+from minmip.hw.fanout import LOADS, limit_fanout
+from minmip.hw.fpga_parts import FAMILIES, LARGE, Family
+from minmip.hw.place import NETLIST, place, tool_version
 from minmip.hw.registered_ports import OnePin, Registered
+from minmip.hw.tool import BuildError
 
 __all__ = ["Netlist", "Report", "netlist_of"]
 
-_TARGET_MHZ = 300
-"""Asked of nextpnr; more than any block reaches, so that it never stops early."""
+_TOP = "top"
+# Where a cell comes from: paths of this machine.
+_NO_PATHS = ("attrmap -remove src", "attrmap -modattr -remove src")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +42,8 @@ class Report:
     `comb` counts nextpnr's LUT sites (LUTs, carry chains and LUT memory), `lut4` the LUTs of Yosys
     (those of up to 6 inputs on Xilinx); `ff` leaves out the registers at the ports. `cap` is the
     MHz that the hard blocks in use allow, or None. Of parts that are not placed only the area is
-    known: no `mhz`, `comb` or `path`.
+    known: no `mhz`, `comb` or `path`. `seconds` are those of synthesis and of all seeds, `kept`
+    says how many of these were made earlier. `design` is the hash of the netlist.
     """
 
     part: str
@@ -51,6 +57,9 @@ class Report:
     bram: int
     path: str
     seconds: float
+    kept: int
+    design: str
+    tools: str
 
     @property
     def median(self) -> float | None:
@@ -67,85 +76,58 @@ class Netlist:
     cells: dict[str, int]
     port_bits: int
     seconds: float
+    design: str
 
     def place(self, *, part: str, grade: int | None, seeds: Sequence[int], jobs: int = 1) -> Report:
-        """Place and route for every seed, `jobs` at once; count the area alone without a tool.
+        """Place and route for every seed, `jobs` at once; without seeds or a tool count the area.
 
         Raises
         ------
         BuildError
             When nextpnr is missing or the design does not fit.
         """
-        family, start = self.family, time.monotonic()
-        area = {kind: family.count(self.cells, kind) for kind in ("ff", "dsp", "bram")}
-        runs: list[dict] = []
-        if family.tool:
+        family = self.family
+        area = {kind: family.count(self.cells, kind) for kind in ("lut", "ff", "dsp", "bram")}
+        runs, tools = {}, f"Yosys {_yosys_version()}"
+        if family.tool and seeds:
+            tools += f", nextpnr {tool_version(family.tool)}"
+            call = {"design": self.design, "large": area["lut"] >= LARGE}
             with ThreadPoolExecutor(jobs) as pool:
-                runs = list(pool.map(lambda seed: self._place(part, grade, seed), seeds))
-        mhz = {seed: _fmax(run) for seed, run in zip(seeds, runs, strict=False)}
+                runs = {
+                    seed: pool.submit(place, self.folder, family, part, grade, seed, **call)
+                    for seed in seeds
+                }
+                runs = {seed: run.result() for seed, run in runs.items()}
         caps, path = [], ""
         if runs:
-            middle = sorted(range(len(runs)), key=lambda n: mhz[seeds[n]])[(len(runs) - 1) // 2]
-            used = {name: entry["used"] for name, entry in runs[middle]["utilization"].items()}
-            area |= {kind: used[name] for kind, name in family.used.items()}
-            caps = [limit[grade] for cell, limit in family.caps.items() if grade and used.get(cell)]
-            path = _path_in_words(runs[middle])
+            middle = sorted(runs.values(), key=lambda run: run.mhz)[(len(runs) - 1) // 2]
+            area |= {kind: middle.used[name] for kind, name in family.used.items()}
+            caps = [
+                limit[grade] for cell, limit in family.caps.items() if grade and middle.used[cell]
+            ]
+            path = middle.path
         return Report(
             part=part,
             grade=grade,
-            mhz=mhz,
+            mhz={seed: run.mhz for seed, run in runs.items()},
             cap=min(caps, default=None),
-            lut4=family.count(self.cells, "lut"),
+            lut4=area["lut"],
             comb=area.get("comb"),
             # Yosys merges port registers that hold the same: there may be fewer than port bits.
             ff=max(0, area["ff"] - self.port_bits),
             dsp=area["dsp"],
             bram=area["bram"],
             path=path,
-            seconds=self.seconds + time.monotonic() - start,
+            seconds=self.seconds + sum(run.seconds for run in runs.values()),
+            kept=sum(run.kept for run in runs.values()),
+            design=self.design,
+            tools=tools,
         )
-
-    def _place(self, part: str, grade: int | None, seed: int) -> dict:
-        """Run nextpnr and return its report. It sees no absolute path of a temporary folder."""
-        name = self.family.tool or ""
-        tool = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
-        if tool is None:
-            raise BuildError(f"nextpnr is missing: install {name} (`make setup`)")
-        report = f"report{seed}.json"
-        is_large = self.family.count(self.cells, "lut") >= LARGE
-        done = subprocess.run(
-            [
-                *(tool, *PARTS[part].flags, *(("--speed", str(grade)) if grade else ())),
-                *(("--out-of-context",) if self.family.out_of_context else ()),
-                *(self.family.large if is_large else ()),
-                *("--json", "top.json", "--report", report, "--seed", str(seed), "-q"),
-                *("--freq", str(_TARGET_MHZ), "--timing-allow-fail"),
-            ],
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            full = re.search(
-                r"no BELs remaining to implement cell type '(\w+)'|"
-                r"Failed to expand region .* of \d+ (\w+)s\b",
-                done.stdout,
-            )
-            if full:
-                raise BuildError(
-                    f"the block does not fit {part}: it has too few {full[1] or full[2]}"
-                )
-            lines = [line for line in done.stdout.splitlines() if "ERROR" in line]
-            reason = lines[0] if lines else done.stdout.strip()[-300:]
-            raise BuildError(f"nextpnr failed for {part}: {reason}")
-        return json.loads((self.folder / report).read_text())
 
 
 @contextmanager
-def netlist_of(block, family: str = "ecp5") -> Iterator[Netlist]:
-    """Synthesise a block; the netlist lasts as long as the context.
+def netlist_of(block, family: str = "ecp5", results: Path | None = None) -> Iterator[Netlist]:
+    """Synthesise a block, or take the netlist that is kept.
 
     Parameters
     ----------
@@ -153,56 +135,80 @@ def netlist_of(block, family: str = "ecp5") -> Iterator[Netlist]:
         The design.
     family : str
         One of `FAMILIES`.
+    results : Path
+        Where netlists and runs are kept. By default they last as long as the context.
 
     Raises
     ------
     BuildError
         When Yosys is missing or refuses the design.
     """
-    start = time.monotonic()
     flow = FAMILIES[family]
     placed = flow.tool is not None and not flow.out_of_context
     wrapped = OnePin(block) if placed else Registered(block)
-    with tempfile.TemporaryDirectory(prefix="minmip-") as name:
-        folder = Path(name)
-        text = rtlil(wrapped, "top", flow.platform, ports=wrapped.ports)
-        # Amaranth calls element n of an array `name[n]`: to Yosys' abc9 that is bit n of `name`.
-        text = re.sub(r"(?<=\S)\[(\d+)\]", r".\1", text)
-        (folder / "top.il").write_text(text)
-        commands = ["read_rtlil top.il", flow.prepare, f"{flow.synth} -top top -json top.json"]
-        run_yosys([*filter(None, commands), "tee -o stat.json stat -json"], folder)
-        design = json.loads((folder / "stat.json").read_text())["design"]
-        cells = design["num_cells_by_type"]
-        if flow.copies:
-            cells = limit_fanout_in(folder / "top.json", "top")
-        yield Netlist(folder, flow, cells, wrapped.bits, time.monotonic() - start)
+    text = rtlil(wrapped, _TOP, flow.platform, ports=wrapped.ports)
+    # Amaranth calls element n of an array `name[n]`: to Yosys' abc9 that is bit n of `name`.
+    text = re.sub(r"(?<=\S)\[(\d+)\]", r".\1", text)
+    commands = [
+        *(f"read_rtlil {_TOP}.il", flow.prepare, f"{flow.synth} -top {_TOP}", *_NO_PATHS),
+        *("write_json netlist.json", "tee -o stat.json stat -json"),
+    ]
+    commands = [command for command in commands if command]
+    key = _hash("\n".join([_yosys_version(), *commands, text]))
+    scratch = tempfile.TemporaryDirectory(prefix="minmip-") if results is None else None
+    with scratch or nullcontext(str(results)) as root:
+        folder = Path(root, key)
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / "synthesis.json").exists():
+            _synthesise(text, commands, folder)
+        made = json.loads((folder / "synthesis.json").read_text())
+        cells, design = _write_netlist(folder, flow, made["cells"])
+        yield Netlist(folder, flow, cells, wrapped.bits, made["seconds"], design)
 
 
-def _fmax(report: dict) -> float:
-    return min(clock["achieved"] for clock in report["fmax"].values())
+def _synthesise(text: str, commands: list[str], folder: Path) -> None:
+    """Make `netlist.json`, and at last `synthesis.json`: cells by type, seconds."""
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="yosys", dir=folder) as name:
+        scratch = Path(name)
+        (scratch / f"{_TOP}.il").write_text(text)
+        run_yosys(commands, scratch)
+        statistic = json.loads((scratch / "stat.json").read_text())["design"]
+        made = {
+            "cells": statistic["num_cells_by_type"],
+            "seconds": time.monotonic() - start,
+        }
+        (scratch / "netlist.json").replace(folder / "netlist.json")
+        (scratch / "made").write_text(json.dumps(made))
+        (scratch / "made").replace(folder / "synthesis.json")
 
 
-def _path_in_words(report: dict) -> str:
-    """Describe the slowest register-to-register path."""
-    steps = next(
-        path["path"]
-        for path in report["critical_paths"]
-        if "async" not in path["from"] + path["to"]
-    )
-    time_of = Counter()
-    for step in steps:
-        time_of["routing" if step["type"] == "routing" else "logic"] += step["delay"]
-    levels = sum(step["type"] == "logic" for step in steps)
-    start, end = steps[0]["from"]["cell"], steps[-1]["to"]["cell"]
-    return (
-        f"{_signal(start)} to {_signal(end)}: {levels} logic cells, "
-        f"{time_of['logic']:.2f} ns logic + {time_of['routing']:.2f} ns routing"
-    )
+def _write_netlist(
+    folder: Path, family: Family, cells: dict[str, int]
+) -> tuple[dict[str, int], str]:
+    """Write what nextpnr reads; return its cells by type and its hash."""
+    design = json.loads((folder / "netlist.json").read_text())
+    modules = design["modules"].items()
+    # Without the cells of the family and the compiler of Yosys, it is the same on every machine.
+    own = {name: it for name, it in modules if not {"blackbox", "whitebox"} & set(it["attributes"])}
+    design = {"modules": own}
+    if family.copies:
+        top = design["modules"][_TOP]
+        limit_fanout(top, LOADS)
+        cells = Counter(cell["type"] for cell in top["cells"].values())
+    text = json.dumps(design)
+    with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as file:
+        file.write(text)
+    Path(file.name).replace(folder / NETLIST)
+    return cells, _hash(text)
 
 
-def _signal(cell: str) -> str:
-    """Name of the register or memory behind a cell that Yosys named."""
-    name = re.sub(
-        r"_(TRELLIS_FF|LUT4|CCU2C|PFUMX|L6MUX21|DP16KD|MULT18X18D|SB_[A-Z0-9_]+)_.*", "", cell
-    )
-    return name.removeprefix("block.")
+def _yosys_version() -> str:
+    try:
+        return version("pyosys")
+    except PackageNotFoundError:
+        raise BuildError("Yosys is missing: install pyosys (`make setup`)") from None
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:12]

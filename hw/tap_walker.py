@@ -36,7 +36,7 @@ class TapWalker(wiring.Component):
     active lane is left out, but a part without live lanes makes one.
 
     One tap beat per clock, also from one part to the next; latency 3. `ready` follows no other
-    `ready`: a queue of two beats stands at the output.
+    `ready`: a queue of four beats stands at the output.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class TapWalker(wiring.Component):
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
         self.latency = 3
-        self.queue = Queue(tap_beat(cfg), 2)
+        self.queue = Queue(tap_beat(cfg), 4, early=True)
         super().__init__(
             {
                 "i": In(stream.Signature(mip_beat(cfg))),

@@ -1,8 +1,6 @@
 """The whole unit: quads in; answers, sample pattern and map writes out. Wiring only."""
 
-from itertools import product
-
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
@@ -20,13 +18,10 @@ from minmip.hw.combine import Combine
 from minmip.hw.combining_buffer import CombiningBuffer
 from minmip.hw.config import UnitConfig
 from minmip.hw.counters import Counters
-from minmip.hw.descriptor_words import LINKED_FILTER
 from minmip.hw.filter_unit import FilterUnit
 from minmip.hw.footprint import Footprint
 from minmip.hw.lane_lod import LaneLod
 from minmip.hw.lane_split import LaneSplit
-from minmip.hw.lib.delay import delay
-from minmip.hw.lib.pop_count import PopCount
 from minmip.hw.lib.queue import Queue
 from minmip.hw.lookup import Lookup
 from minmip.hw.map_memory import MapMemorySignature, MapReadSignature, OutsideMemory
@@ -45,10 +40,11 @@ from minmip.hw.shapes import (
 )
 from minmip.hw.slab_split import SlabSplit
 from minmip.hw.tap_walker import TapWalker
+from minmip.hw.unit_counters import count_events, event_widths
 from minmip.hw.word_addresses import WordAddresses
 from minmip.hw.word_beats import WORDS, addressed_beat, filter_result, word_beat
 
-__all__ = ["CODES", "LOOKUPS", "STALLS", "TextureAddresser"]
+__all__ = ["LOOKUPS", "TextureAddresser"]
 
 LOOKUPS = {
     "lod": LaneLod.control,
@@ -58,15 +54,6 @@ LOOKUPS = {
 }
 """Fields of the control struct that each stage fetches."""
 
-CODES = (*range(1, 19), 31)
-"""Error codes, each with a counter."""
-
-STALLS = (
-    *("front", "split", "lod", "mips", "taps", "footprint", "router", "slabs", "combine"),
-    *("addresses", "retire", "buffer", "memory", "filter", "pattern", "answer"),
-)
-"""Stages with a counter of the clocks in which a beat waits in front of them."""
-
 
 class TextureAddresser(wiring.Component):
     """The unit: sampler feedback, sample pattern and MinMip filter of quads (spec 01 to 04).
@@ -74,8 +61,8 @@ class TextureAddresser(wiring.Component):
     Quads are answered in the order of the requests. With `lanes` 4, one quad per clock when it has
     one tap and one map footprint; rates and latency of every stage: `docs/pipeline.md`. A flush is
     a request among the quads: its answer says that every earlier write is in memory. An answer to a
-    quad says that its writes are on their way and its pattern was given; of the filter, it has the
-    values. The filter sees every write of earlier quads and none of later ones.
+    quad says that its writes and its pattern are on their way; of the filter, it has the values.
+    The filter sees every write of earlier quads and none of later ones.
 
     Parameters
     ----------
@@ -127,7 +114,7 @@ class TextureAddresser(wiring.Component):
     def __init__(self, cfg: UnitConfig, *, external_memory: bool = False):
         self.cfg = cfg
         self.external_memory = external_memory
-        self.counters = Counters(_event_widths(cfg))
+        self.counters = Counters(event_widths(cfg))
         self.counter_names = self.counters.names
         members = {
             "memory_base": In(BLOCK_BITS),
@@ -160,11 +147,14 @@ class TextureAddresser(wiring.Component):
         m.submodules.taps = taps = TapWalker(cfg)
         m.submodules.footprint = footprint = Footprint(cfg)
         m.submodules.router = router = PatternRouter(cfg)
+        # Whether the user takes a pattern or an answer decides for much: their `ready` ends here.
+        m.submodules.patterns = patterns = Queue(pattern_beat(cfg), 4, early=True)
+        m.submodules.answered = answered = Queue(quad_answer(), 4, early=True)
         m.submodules.slabs = slabs = SlabSplit(cfg)
         m.submodules.combine = combine = Combine(cfg)
         m.submodules.addresses = addresses = WordAddresses(cfg)
         # What follows waits for several others at once: no `ready` goes through to the addresses.
-        m.submodules.addressed = addressed = Queue(addressed_beat(cfg), 2)
+        m.submodules.addressed = addressed = Queue(addressed_beat(cfg), 4, early=True)
         m.submodules.retire = retire = Retire(cfg)
         m.submodules.buffer = buffer = CombiningBuffer(cfg)
         outside = OutsideMemory(cfg) if self.external_memory else None
@@ -193,7 +183,8 @@ class TextureAddresser(wiring.Component):
             (taps.o, lookups["footprint"].i),
             (lookups["footprint"].o, footprint.i),
             (footprint.o, router.i),
-            (router.o_pattern, flipped(self.o_pattern)),
+            (router.o_pattern, patterns.i),
+            (patterns.o, flipped(self.o_pattern)),
             (router.o, slabs.i),
             (slabs.o, combine.i),
             (combine.o, lookups["addresses"].i),
@@ -201,7 +192,8 @@ class TextureAddresser(wiring.Component):
             (addresses.o, addressed.i),
             (addressed.o, retire.i),
             (retire.o_answer, answers.i),
-            (answers.o, flipped(self.o)),
+            (answers.o, answered.i),
+            (answered.o, flipped(self.o)),
             (retire.o_words, buffer.i),
             (buffer.o, store.i),
             (flipped(self.i_host), store.i_host),
@@ -219,7 +211,7 @@ class TextureAddresser(wiring.Component):
             m.submodules.filter = filter_unit = FilterUnit(cfg)
             m.d.comb += filter_unit.base.eq(self.memory_base)
             wiring.connect(m, retire.o_reads, filter_unit.i)
-            m.submodules.filtered = filtered = Queue(filter_result(), 2)
+            m.submodules.filtered = filtered = Queue(filter_result(), 4, early=True)
             wiring.connect(m, filter_unit.o, filtered.i)
             wiring.connect(m, filtered.o, answers.i_filter)
             for n in range(WORDS):
@@ -256,67 +248,5 @@ class TextureAddresser(wiring.Component):
             "pattern": self.o_pattern,
             "answer": self.o,
         }
-        self._count(m, waiting, slabs, retire, buffer, store)
+        count_events(m, self, waiting, buffer, store)
         return m
-
-    def _count(self, m, waiting, slabs, retire, buffer, store):
-        """Connect the event counters; `waiting` are the streams whose stalls are counted."""
-        m.submodules.counters = counters = self.counters
-        m.submodules.samples = samples = PopCount((1 << self.cfg.axes) * self.cfg.lanes)
-        m.submodules.byte_writes = byte_writes = PopCount(4 * self.cfg.word_bytes)
-        # Before the slabs: a depth that clamps to the other counts, as columns and rows do.
-        beat, words = slabs.i.payload, retire.i.payload.word
-        writes = beat.active & (beat.linked != LINKED_FILTER).replicate(self.cfg.lanes)
-        touched = Cat(
-            active & Cat(texel).all()
-            for lane, active in zip(beat.lane, writes, strict=True)
-            for texel in product(*(axis.touched for axis in lane.axis))
-        )
-        masks = Cat(word.mask & word.valid.replicate(len(word.mask)) for word in words)
-        taken = {name: port.valid & port.ready for name, port in waiting.items()}
-        # `ready` comes late: it has a clock of its own.
-        touched &= taken["slabs"].replicate(len(touched))
-        masks &= (taken["retire"] & ~retire.i.payload.read).replicate(len(masks))
-        m.d.comb += [
-            samples.i.eq(delay(m, touched, 1, name="touched")),
-            byte_writes.i.eq(delay(m, masks, 1, name="masks")),
-            self.counter_value.eq(counters.value),
-            counters.select.eq(self.counter_select),
-            counters.clear.eq(self.counter_clear),
-        ]
-        answer = self.o.payload
-        events = {
-            "quads": taken["front"] & ~self.i.payload.flush,
-            "flushes": taken["front"] & self.i.payload.flush,
-            "parts": taken["lod"],
-            "tap_beats": taken["footprint"],
-            "pattern_beats": taken["pattern"],
-            "samples": samples.o,
-            "byte_writes": byte_writes.o[: counters.widths["byte_writes"]],
-            "words": sum(
-                (taken["buffer"] & word.valid for word in buffer.i.payload.word[1:]),
-                taken["buffer"] & buffer.i.payload.word[0].valid,
-            ),
-            "merges": buffer.hits,
-            "misses": buffer.misses,
-            "conflicts": buffer.conflicts,
-            "aged": buffer.aged,
-            "memory_operations": taken["memory"],
-            "dropped": store.dropped,
-            "filter_reads": taken["filter"],
-        }
-        events |= {f"code_{code}": taken["answer"] & (answer.code == code) for code in CODES}
-        events |= {f"stall_{name}": port.valid & ~port.ready for name, port in waiting.items()}
-        for name, event in events.items():
-            m.d.comb += getattr(counters, name).eq(event)
-
-
-def _event_widths(cfg: UnitConfig) -> dict[str, int]:
-    """Counted events, and the bits of what each may add in a clock."""
-    texels = ((1 << cfg.axes) * cfg.lanes).bit_length()  # and no more bytes than texels
-    names = ("quads", "flushes", "parts", "tap_beats", "pattern_beats")
-    widths = dict.fromkeys(names, 1) | {"samples": texels, "byte_writes": texels}
-    widths |= {"words": 3, "merges": 3, "misses": 1, "conflicts": 1, "aged": 1}
-    widths |= {"memory_operations": 1, "dropped": 1, "filter_reads": 1}
-    widths |= {f"code_{code}": 1 for code in CODES}
-    return widths | {f"stall_{name}": 1 for name in STALLS}

@@ -121,7 +121,8 @@ class WordAddresses(wiring.Component):
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
         beat = word_beat(cfg)
-        side = {name: beat[name].shape for name in SIDE} | {"valid": unsigned(WORDS)}
+        side = {name: beat[name].shape for name in SIDE}
+        side |= {"valid": unsigned(WORDS), "writes": unsigned(1), "ends": unsigned(1)}
         self.buffer = SideBuffer(WordAddressDatapath(cfg), data.StructLayout(side), entry=1)
         self.expand = WordExpand(cfg)
         # Whatever is inside the buffer has a place here too.
@@ -150,6 +151,9 @@ class WordAddresses(wiring.Component):
             words.i.valid.eq(expand.o_valid),
             words.i.payload.eq(expand.o),
             side.valid.eq(Cat(word.valid for word in beat.word)),
+            # Retire has much to decide in one clock: these two it need not find out.
+            side.writes.eq(Cat(word.valid for word in beat.word).any() & ~beat.read),
+            side.ends.eq(beat.flush & beat.last),
         ]
         m.d.comb += [side[name].eq(beat[name]) for name in SIDE]
         m.d.comb += [place[name].eq(control[name]) for name in CONTROL]
@@ -164,7 +168,7 @@ class WordAddresses(wiring.Component):
             buffer.o.ready.eq(self.o.ready),
             words.o.ready.eq(self.o.ready & buffer.o.valid),
         ]
-        m.d.comb += [answer[name].eq(found.side[name]) for name in SIDE]
+        m.d.comb += [answer[name].eq(found.side[name]) for name in (*SIDE, "writes", "ends")]
         for n, word in enumerate(answer.word):
             m.d.comb += [word.address.eq(found.beat[n]), word.valid.eq(found.side.valid[n])]
             m.d.comb += [word[name].eq(words.o.payload[n][name]) for name in BYTES]

@@ -153,13 +153,16 @@ def addressed_beat(cfg: UnitConfig) -> data.StructLayout:
     """Up to four different memory words with their bytes; addresses count words from byte 0.
 
     Addresses of words that are not valid, and data bytes without their mask bit, are anything. With
-    `read`, `lane` and `kernel` say what the filter needs.
+    `read`, `lane` and `kernel` say what the filter needs. `writes`: a word is valid, and it is not
+    read. `ends`: the last beat of a flush.
     """
     return data.StructLayout(
         head(cfg)
         | {
             "last": unsigned(1),
             "read": unsigned(1),
+            "writes": unsigned(1),
+            "ends": unsigned(1),
             "op": MemoryOp,
             "word": _addressed_words(cfg),
             "lane": _members(cfg),

@@ -1,16 +1,17 @@
 """Look up the words of a beat among those that the write-combining buffer holds."""
 
-from amaranth.hdl import Cat, Module, Signal, unsigned
+from amaranth.hdl import Cat, Module, Mux, Signal, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from minmip.hw.config import UnitConfig
+from minmip.hw.lib.delay import delay
 from minmip.hw.shapes import ADDRESS_BITS, MemoryOp
 from minmip.hw.word_beats import WORDS, words_request
 
 __all__ = ["WordMatch", "held_address"]
 
-_CHUNK = 8
+_CHUNK = 16
 """Address bits that are compared in one clock."""
 
 
@@ -24,7 +25,9 @@ def held_address(cfg: UnitConfig) -> data.StructLayout:
 class WordMatch(wiring.Component):
     """Compare each word of a beat with each entry, in three clocks: in, compared, out.
 
-    What the entries hold must stay while a beat is inside, or `clear` it.
+    A beat goes on in every clock. If it has words that are not held, it stays at the output until
+    they are `served`, and those behind it are forgotten: what the entries hold changes. Decisions
+    about the beat at the output are made of registers.
 
     Parameters
     ----------
@@ -35,28 +38,37 @@ class WordMatch(wiring.Component):
     i : In(words_request(cfg))
     i_valid : In(1)
     entry : In(held_address(cfg)).array(combine_entries)
-    step : In(1)
-        All beats go on by one.
-    finished : In(4)
-        Without `step`: words that are neither `hit` nor `todo` any more.
-    clear : In(1)
-        All beats are forgotten, with or without `step`.
+    served : In(4)
+        Words that are not `todo` any more.
+    last : In(1)
+        They were the last.
     valid : Out(1)
-        There is a beat at the output.
-    hit : Out(4)
-        Words that are held with the same operation.
+        There is a beat at the output, unless it is held.
+    waits : Out(1)
+        It is held, for words that are not served.
+    settled : Out(1)
+        It is held for the last clock: the beat that is at `i` then must be the one behind.
+    merges : Out(1)
+        A word is there with the same operation: in the first clock of the beat.
+    same : Out(ArrayLayout(combine_entries, 4))
+        The entry that has the word so, one at most. Likewise.
     todo : Out(4)
-        Other words.
-    same, other : Out(ArrayLayout(combine_entries, 4))
-        Entries that hold the word, with the same or another operation: one at most.
+        Other words, as long as they are not served.
+    other : Out(ArrayLayout(combine_entries, 4))
+        The entry that has such a word with another operation, one at most.
+    conflicts : Out(4)
+        There is one.
     """
 
-    step: Signal
-    finished: Signal
-    clear: Signal
+    i_valid: Signal
+    served: Signal
+    last: Signal
     valid: Signal
-    hit: Signal
+    waits: Signal
+    settled: Signal
+    merges: Signal
     todo: Signal
+    conflicts: Signal
 
     def __init__(self, cfg: UnitConfig):
         self.cfg = cfg
@@ -66,56 +78,66 @@ class WordMatch(wiring.Component):
                 "i": In(words_request(cfg)),
                 "i_valid": In(1),
                 "entry": In(held_address(cfg)).array(cfg.combine_entries),
-                "step": In(1),
-                "finished": In(WORDS),
-                "clear": In(1),
+                "served": In(WORDS),
+                "last": In(1),
                 "valid": Out(1),
-                "hit": Out(WORDS),
-                "todo": Out(WORDS),
+                "waits": Out(1),
+                "settled": Out(1),
+                "merges": Out(1),
                 "same": Out(by_entry),
+                "todo": Out(WORDS),
                 "other": Out(by_entry),
+                "conflicts": Out(WORDS),
             }
         )
 
     def elaborate(self, platform):
         m = Module()
-        asked, asked_valid = Signal(words_request(self.cfg), reset_less=True), Signal()
-        op, compared_valid = Signal(MemoryOp, reset_less=True), Signal()
+        hold = Signal()  # self.waits | self.settled
+        asked = delay(m, self.i, 1, name="asked")
+        asked_valid = delay(m, self.i_valid, 1, name="asked_valid", reset_less=False)
+        compared_valid = Signal()
         present = Signal(WORDS)
-        valids = (asked_valid, compared_valid, present, self.valid, self.hit, self.todo)
-        is_op = [op == entry.op for entry in self.entry]
         m.d.sync += [
-            self.hit.eq(self.hit & ~self.finished),
-            self.todo.eq(self.todo & ~self.finished),
+            compared_valid.eq(asked_valid & ~hold),
+            self.valid.eq(compared_valid & ~hold),
+            self.todo.eq(self.todo & ~self.served),
         ]
-        with m.If(self.step):
-            m.d.sync += [
-                asked.eq(self.i),
-                asked_valid.eq(self.i_valid),
-                op.eq(asked.op),
-                compared_valid.eq(asked_valid),
-                self.valid.eq(compared_valid),
-            ]
-            for n, word in enumerate(asked.word):
-                m.d.sync += present[n].eq(word.valid & asked_valid)
-                same, other = [], []
-                for number, entry in enumerate(self.entry):
-                    equal = self._equal(m, word.address, entry.address, f"equal{n}_{number}")
-                    found = present[n] & entry.valid & equal
-                    same.append(found & is_op[number])
-                    other.append(found & ~is_op[number])
+        found, missed = [], []
+        for n, word in enumerate(asked.word):
+            here = word.valid & asked_valid & ~hold
+            m.d.sync += present[n].eq(here)
+            same, other = [], []
+            for number, entry in enumerate(self.entry):
+                name = f"{n}_{number}"
+                equal = self._equal(m, word.address, entry.address, f"equal{name}")
+                is_op = asked.op == entry.op
+                for kind, entries, operation in (("same", same, is_op), ("other", other, ~is_op)):
+                    may = Signal(name=f"{kind}{name}")
+                    m.d.sync += may.eq(here & entry.valid & operation)
+                    entries.append(may & equal)
+            found.append(Cat(same).any())
+            missed.append(present[n] & ~Cat(same).any())
+            m.d.sync += self.same[n].eq(Cat(same))
+            with m.If(~hold):
                 m.d.sync += [
-                    self.same[n].eq(Cat(same)),
+                    self.todo[n].eq(missed[n]),
                     self.other[n].eq(Cat(other)),
-                    self.hit[n].eq(Cat(same).any()),
-                    self.todo[n].eq(present[n] & ~Cat(same).any()),
+                    self.conflicts[n].eq(Cat(other).any()),
                 ]
-        with m.If(self.clear):
-            m.d.sync += [valid.eq(0) for valid in valids]
+        # While a beat is held none is compared; what the first clock misses is looked up anew.
+        m.d.sync += [
+            self.merges.eq(Cat(found).any()),
+            self.waits.eq(Mux(self.waits, ~self.last, Cat(missed).any())),
+            self.settled.eq(self.last),
+            hold.eq(Cat(missed).any() | self.waits),
+        ]
+        with m.If(hold):
+            m.d.sync += [self.same.eq(0), self.merges.eq(0)]
         return m
 
     def _equal(self, m, a, b, name):
-        """Compare two addresses in pieces; the pieces are joined a step later."""
+        """Compare two addresses in pieces; the pieces are joined a clock later."""
         pieces = Cat(a[at : at + _CHUNK] == b[at : at + _CHUNK] for at in range(0, len(a), _CHUNK))
         equal = Signal(len(pieces), name=name, reset_less=True)
         m.d.sync += equal.eq(pieces)

@@ -23,11 +23,13 @@ def get_block_ram(part):
         raise ValueError(f"depth must be at most 16384 on ECP5, not {part.depth}")
     m = Module()
     write_data, read_data = Value.cast(part.write_data), Value.cast(part.read_data)
-    for low in range(0, part.width, width):
-        bits = min(width, part.width - low)
-        output = Signal(width, name=f"output{low}")
-        m.d.comb += read_data[low : low + bits].eq(output)
-        m.submodules[f"ram{low}"] = Instance(
+    for number, slots in enumerate(_slots(part, width)):
+        output = Signal(width, name=f"output{number}")
+        data = []
+        for place, (_, low, bits) in zip(range(0, width, 9), slots, strict=False):
+            m.d.comb += read_data[low : low + bits].eq(output[place : place + bits])
+            data += [write_data[low : low + bits], C(0, 9 - bits if bits < 9 else 0)]
+        m.submodules[f"ram{number}"] = Instance(
             "DP16KD",
             p_DATA_WIDTH_A=width,
             p_DATA_WIDTH_B=width,
@@ -35,14 +37,14 @@ def get_block_ram(part):
             p_REGMODE_A="OUTREG" if width == 36 else "NOREG",
             p_REGMODE_B="OUTREG",
             p_GSR="DISABLED",
-            **_contents(part.init, width, low),
+            **_contents(part.init, width, slots),
             i_CLKA=ClockSignal(),
             i_CLKB=ClockSignal(),
             **{f"i_{name}": C(1) for name in ("CEA", "CEB", "OCEA", "OCEB")},
             **{f"i_{name}": C(0) for name in ("RSTA", "RSTB", "WEB")},
             **_pins("i_CSA", C(0, 3), 3),
             **_pins("i_CSB", C(0, 3), 3),
-            **_write_pins(part, width, write_data[low : low + bits]),
+            **_write_pins(part, width, Cat(data), Cat(part.write_en[n] for n, *_ in slots)),
             **_pins("i_ADB", Cat(C(0, _ADDRESS_SHIFT[width]), part.read_addr), 14),
             **_pins("o_DOA" if width == 36 else "o_DOB", output, min(width, 18)),
             **(_pins("o_DOB", output[18:], 18) if width == 36 else {}),
@@ -50,11 +52,27 @@ def get_block_ram(part):
     return m
 
 
-def _write_pins(part, width, data):
+def _slots(part, width):
+    """What is in each block: (write enable, lowest bit of the row, bits), one for each 9 bits.
+
+    A write enable of the part has 9-bit bytes of its own, or one wide piece is a single slot.
+    """
+    own = part.width // part.parts
+    if part.parts > 1 and own <= 9 <= width:
+        slots = [(n, n * own, own) for n in range(part.parts)]
+        return [slots[n : n + width // 9] for n in range(0, part.parts, width // 9)]
+    return [
+        [(n, low, min(width, (n + 1) * own - low))]
+        for n in range(part.parts)
+        for low in range(n * own, (n + 1) * own, width)
+    ]
+
+
+def _write_pins(part, width, data, enables):
     """Address, data and enable; from 18 bits on, the lowest address pins enable each byte."""
-    low, enable = C(0, _ADDRESS_SHIFT[width]), part.write_en
+    low, enable = C(0, _ADDRESS_SHIFT[width]), enables[0]
     if width >= 18:
-        bytes_on = part.write_en.replicate(width // 9)
+        bytes_on = enables if len(enables) > 1 else enables.replicate(width // 9)
         low, enable = Cat(bytes_on, C(0, _ADDRESS_SHIFT[width] - len(bytes_on))), C(1)
     data = Cat(data, C(0, 36 - len(data)))
     return {
@@ -71,16 +89,18 @@ def _pins(prefix, value, count):
     return {f"{prefix}{n}": value[n] if n < len(value) else C(0) for n in range(count)}
 
 
-def _contents(init, width, low):
+def _contents(init, width, slots):
     """INITVAL parameters: 16 rows of 18 bits each, 20 bits apart.
 
     Rows narrower than 9 bits leave each byte's ninth bit empty.
     """
     cells = 0
     for address, row in enumerate(init):
-        piece = row >> low & ((1 << width) - 1)
         place = address * width
-        cells |= piece << (place if width >= 9 else place // 8 * 9 + place % 8)
+        if width < 9:
+            place = place // 8 * 9 + place % 8
+        for n, (_, low, bits) in enumerate(slots):
+            cells |= (row >> low & ((1 << bits) - 1)) << (place + 9 * n)
     parameters = {}
     for index in range(_CELLS // (16 * 18)):
         rows = [cells >> 18 * (16 * index + row) & 0x3FFFF for row in range(16)]

@@ -32,10 +32,14 @@ class BlockRam(wiring.Component):
         Rows, 2 or more.
     init : sequence of int
         Bit patterns of the first rows after power-up; the others are 0. Reset changes nothing.
+    parts : int
+        Equal parts of a row that are written or not, each by itself. On ECP5 up to four of at most
+        9 bits share a block RAM.
 
     Members
     -------
-    write_en : In(1)
+    write_en : In(parts)
+        Bit n: write part n of the row, lowest bits first.
     write_addr : In(unsigned)
     write_data : In(shape)
     read_addr : In(unsigned)
@@ -44,7 +48,7 @@ class BlockRam(wiring.Component):
 
     latency = 2
 
-    def __init__(self, shape, depth: int, init=()):
+    def __init__(self, shape, depth: int, init=(), *, parts: int = 1):
         if depth < 2:
             raise ValueError(f"depth must be 2 or more, not {depth}")
         if len(init) > depth:
@@ -53,12 +57,15 @@ class BlockRam(wiring.Component):
         self.depth = depth
         self.width = Shape.cast(shape).width
         self.init = tuple(init)
+        self.parts = parts
+        if parts < 1 or self.width % parts:
+            raise ValueError(f"parts must divide the {self.width} bits of a row, not {parts}")
         if not all(0 <= row < 1 << self.width for row in self.init):
             raise ValueError(f"init must be bit patterns of {self.width} bits")
         address = unsigned(ceil_log2(depth))
         super().__init__(
             {
-                "write_en": In(1),
+                "write_en": In(parts),
                 "write_addr": In(address),
                 "write_data": In(shape),
                 "read_addr": In(address),
@@ -76,7 +83,8 @@ class BlockRam(wiring.Component):
             init=self.init,
             attrs={"ram_style": "block"},
         )
-        write, read = rows.write_port(), rows.read_port()
+        own = self.width // self.parts
+        write, read = rows.write_port(granularity=own), rows.read_port()
         output = Signal(self.width, reset_less=True)
         m.d.sync += output.eq(read.data)
         m.d.comb += [
