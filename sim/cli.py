@@ -9,7 +9,13 @@ from pathlib import Path
 
 import click
 
-from minmip.sim import board_commands, hw_commands, layout_commands
+from minmip.sim import (
+    board_commands,
+    figures_commands,
+    hw_commands,
+    layout_commands,
+    synth_commands,
+)
 from minmip.sim.cli_options import Pair, backend_from_options, backend_options, one_sentence
 from minmip.sim.drawing_options import drawing_from_options, drawing_options
 from minmip.sim.streaming import commands as stream_commands
@@ -178,9 +184,11 @@ def measure_hw(quick):
 
 
 main.add_command(hw_commands.verilog)
-main.add_command(hw_commands.synth)
+main.add_command(synth_commands.synth)
 main.add_command(hw_commands.mode_area)
 main.add_command(hw_commands.formal)
+main.add_command(figures_commands.rates)
+main.add_command(figures_commands.peers)
 main.add_command(board_commands.bitstream)
 main.add_command(board_commands.constraints)
 main.add_command(stream_commands.stream)

@@ -15,8 +15,9 @@ import numpy as np
 from amaranth.hdl import UnusedElaboratable
 
 from minmip.hw import config as parameters
-from minmip.hw.build import BuildError, verilog
+from minmip.hw.build import verilog
 from minmip.hw.config import UnitConfig
+from minmip.hw.tool import BuildError
 from minmip.hw.top import TextureAddresser
 from minmip.sim.runners import watched_unit
 from minmip.sim.runners.unit_beats import (

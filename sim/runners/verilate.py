@@ -7,7 +7,6 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,6 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from minmip.hw.tool import BuildError, run_tool
 
 __all__ = [
     "STREAM_NAME",
@@ -248,16 +249,7 @@ def _streams_only(source: str) -> str:
 def _call(command: Sequence[str | Path], folder: Path, variables: Mapping[str, str]) -> None:
     if shutil.which(str(command[0])) is None:
         raise RunnerError(f"{command[0]} is missing: install it (`make setup` names the packages)")
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=folder,
-        env=variables,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        lines = [line for line in done.stdout.splitlines() if "rror" in line]
-        reason = lines[0] if lines else done.stdout.strip()[-300:]
-        raise RunnerError(f"{Path(command[0]).name} failed: {reason}")
+    try:
+        run_tool(command, folder, variables=variables)
+    except BuildError as error:
+        raise RunnerError(str(error)) from None
