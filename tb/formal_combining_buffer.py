@@ -1,41 +1,64 @@
-"""Proofs of the write-combining buffer, with few and short words."""
+"""Proofs of the write-combining buffer, with few and short words.
+
+`buffer_merge.py` has the merge; here are the streams and the queue whose beats are read twice.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import combinations
-
-from amaranth.hdl import Assert, Assume, Module, Value
+from amaranth.hdl import Assert, Assume, Module, Signal
+from buffer_merge import PARTS, Merge
 from kit.formal import Proof, Spec, StreamContract
-from kit.vlib import LONG
+from short_buffer import CFG
 
 from minmip.hw.combining_buffer import CombiningBuffer
-from minmip.hw.config import SMALL
+from minmip.hw.lib.delay import delay
+from minmip.hw.replay_queue import ReplayQueue
 
 __all__ = ["proofs"]
 
-CFG = replace(SMALL, word_bytes=4, combine_entries=2, combine_age=16)
 
-
-class OneEntryEach(Spec):
-    """Never two entries with one address, if the words of a beat differ."""
+class ReplayBeats(Spec):
+    """Beats are at the head, and ahead of it, as they came and in order; 16 rows."""
 
     def __init__(self):
-        super().__init__(CombiningBuffer(CFG))
+        super().__init__(ReplayQueue(1, 16))
+        self.watch = self.free(1, "watch")
+        self.probe = self.block.rows.read_port(domain="comb")
 
     def properties(self, m: Module) -> None:
-        self.assume_inputs(m)
-        block = self.block
-        for a, b in combinations(block.i.payload.word, 2):
-            m.d.comb += Assume(a.address != b.address)
-            # Few addresses are enough, and quicker.
-            m.d.comb += Assume(Value.cast(a.address)[2:] == Value.cast(b.address)[2:])
-        for a, b in combinations(block.entries, 2):
-            m.d.comb += Assert(~(a.valid & b.valid & (a.address == b.address)))
+        rows = self.block
+        used, ahead, place, written = (Signal(range(2 * rows.depth)) for _ in range(4))
+        watched, value = Signal(), Signal()
+        finished = delay(m, rows.done, 1, name="finished", reset_less=False)
+        written_at = delay(m, rows.write_at, 1, name="written_at", reset_less=False)
+        m.d.comb += [
+            used.eq(rows.write_at - rows.head_at),
+            ahead.eq(rows.ahead_at - rows.head_at),
+            Assume(~rows.done | (ahead != 0)),
+            written.eq(written_at - rows.head_at),
+            Assume(~rows.again | ((ahead != 0) & ~rows.done)),
+            Assert((used <= rows.depth) & (ahead <= written)),
+            Assert((written == used) | (written + 1 == used)),
+            Assert(rows.free == rows.depth - 1 - used - finished),
+            Assert(~rows.i.ready | (used < rows.depth)),
+            Assert(rows.empty == (used == 0)),
+            Assert(rows.ahead_valid == (ahead < written)),
+            self.probe.addr.eq(place),
+        ]
+        with m.If(self.watch & ~watched & rows.i.valid & rows.i.ready):
+            m.d.sync += [watched.eq(1), place.eq(rows.write_at), value.eq(rows.i.payload)]
+        with m.If(watched):
+            m.d.comb += [
+                Assert((place - rows.head_at)[: len(used)] < used),
+                Assert(self.probe.data == value),
+                Assert((place != rows.head_at) | (rows.head == value)),
+                Assert((place != rows.ahead_at) | (rows.ahead == value)),
+            ]
+            with m.If(rows.done & (place == rows.head_at)):
+                m.d.sync += watched.eq(0)
 
 
 def proofs() -> list[Proof]:
-    """The third takes minutes: behind MINMIP_LONG."""
     made = [
         Proof(
             block="combining_buffer",
@@ -52,15 +75,32 @@ def proofs() -> list[Proof]:
             depth=30,
         ),
     ]
-    if LONG:
-        made.append(
-            Proof(
-                block="combining_buffer",
-                name="one-entry",
-                says=f"{OneEntryEach.__doc__} In every run of 16 clocks.",
-                make=OneEntryEach,
-                mode="bmc",
-                depth=16,
-            )
+    made += [
+        Proof(
+            block="combining_buffer",
+            name=f"merge-{part}",
+            says=f"{Merge.__doc__} {says}",
+            make=lambda part=part: Merge(part),
+            depth=1,
+            long=part == "queue",  # `queue-beats` says the same of any payload
         )
+        for part, (says, _) in PARTS.items()
+        if says
+    ]
+    made += [
+        Proof(
+            block="combining_buffer",
+            name="merge-reached",
+            says="All has left after a word was merged, and one of another operation put out.",
+            make=lambda: Merge("reached"),
+            mode="cover",
+            depth=24,
+        ),
+        Proof(
+            block="combining_buffer",
+            name="rows16",
+            says=str(ReplayBeats.__doc__),
+            make=ReplayBeats,
+        ),
+    ]
     return made

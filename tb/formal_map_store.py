@@ -52,8 +52,8 @@ class AnswersFit(Spec):
 
     def __init__(self):
         super().__init__(HostPort(SMALL))
-        rows = self.block.requests.rows
-        self.probes = [rows.read_port(domain="comb") for _ in range(2)]
+        requests = self.block.requests
+        self.probes = [requests.rows.read_port(domain="comb") for _ in range(requests.depth)]
 
     def properties(self, m: Module) -> None:
         self.assume_inputs(m)
@@ -67,7 +67,7 @@ class AnswersFit(Spec):
             Assume(block.i_port_valid == flight[-1][0]),
             Assume(block.i_port.tag == flight[-1][1:]),
         ]
-        # What waits: at the output of the queue and in its two rows.
+        # What waits: at the output of the queue and in its rows.
         requests = block.requests
         waits = [Cat(port.valid, port.payload.tag[TAG_BITS:])]
         for place, probe in enumerate(self.probes):
@@ -75,16 +75,17 @@ class AnswersFit(Spec):
             waits.append(Cat(requests.more >= place, probe.data.tag[TAG_BITS:]))
         used = requests.more + 1
         m.d.comb += [
-            Assert(requests.more + requests.free == 0),
-            Assert((used >= 0) & (used <= 2) & (port.valid | (used <= 1))),
-            Assert((requests.write.addr - requests.read.addr - used)[0] == 0),
+            Assert(requests.more + requests.free == requests.depth - 2),
+            Assert((used >= 0) & (used <= requests.depth) & (port.valid | (used <= 1))),
+            Assert((requests.write.addr - requests.read.addr - used)[: len(probe.addr)] == 0),
+            Assert(requests.i.ready | ~Cat(i.ready for i in block.i).any()),
             Assert(requests.vacant == ~requests.o.valid),
         ]
         for n in range(block.clients):
             queue, i = block.answers[n], block.i[n]
             # Beats that the counter has not heard of yet are taken off.
             late = delay(m, i.valid & i.ready, 1, name=f"late{n}", reset_less=False)
-            free = block.credits[n].credit + 2 - late
+            free = block.credits[n].free - late
             used = queue.more + 1
             flying = sum(one[0] & (one[1 + TAG_BITS :] == n) for one in flight[1:])
             waiting = sum(one[0] & (one[1:] == n) for one in waits)
@@ -93,6 +94,7 @@ class AnswersFit(Spec):
                 Assert(free + waiting + flying + used + queue.o.valid == places),
                 Assert((free >= -1) & (free <= places)),
                 Assert(~block.credits[n].ready | (free >= 0)),
+                Assert(~i.ready | (block.credits[n].ready & (block.turn == n))),
                 Assert((used >= 0) & (used <= queue.depth)),
                 Assert(queue.o.valid | (used <= 1)),
                 Assert(queue.vacant == ~queue.o.valid),
@@ -122,8 +124,8 @@ class ClearCounts(StreamContract):
             Assert(~block.sending | (block.to_send >= -1)),
             Assert(~block.hearing | (block.to_hear >= -1)),
             Assert((asked >= 0) & (block.words.more >= -1)),
-            Assert(block.words.more + block.words.free == 0),
-            Assert(block.words.more <= 1),
+            Assert(block.words.more + block.words.free == block.words.depth - 2),
+            Assert(~block.words.i.ready | (block.words.free >= 0)),
             Assert(block.words.vacant == ~block.words.o.valid),
             Assert(~block.o.valid | (unheard == 0)),
         ]

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from amaranth.hdl import Array, Assert, Assume, Cat, Cover, Module, Mux, Signal, Value
+from amaranth.hdl import Array, Assert, Assume, Cat, Const, Cover, Module, Mux, Signal, Value
 from kit.formal import Proof, Spec
-from kit.vlib import LONG
 from memory_bench import SMALL
 
 from minmip.hw.lib.delay import delay
@@ -93,6 +92,23 @@ class PortSpec(Spec):
             ]
         changed = landed != delay(m, landed, 1, name="before")
         m.d.comb += Cover(expected[0] & changed)
+        self.touches = Cat(hit & enabled & take_own, hit & enabled & take_host)
+        self.changed = changed
+
+
+class PortDistances(PortSpec):
+    """Each distance of two requesters on one byte, up to the first that needs no forwarding."""
+
+    def properties(self, m: Module) -> None:
+        super().properties(m)
+        older, between = self.touches, Const(0, 1)
+        for distance in range(1, self.cfg.memory_latency + 5):
+            older = delay(m, older, 1, name=f"touches{distance}", reset_less=False)
+            for n, name in enumerate(("own_first", "host_first")):
+                pair = older[n] & self.touches[1 - n] & ~between
+                pair = delay(m, pair, self.block.latency, name=f"{name}{distance}")
+                m.d.comb += Cover(pair & self.changed)
+            between = between | older.any()
 
 
 class PortFlow(Spec):
@@ -122,8 +138,7 @@ class PortFlow(Spec):
 
 
 def proofs() -> list[Proof]:
-    """Memory latencies 3 and 4 take minutes: behind MINMIP_LONG."""
-    latencies = (1, 2, 3, 4) if LONG else (1, 2)
+    """The presets have memory latencies 2 and 4; the others run with MINMIP_LONG."""
     made = [
         Proof(
             block="memory_port",
@@ -131,8 +146,9 @@ def proofs() -> list[Proof]:
             says=f"{PortSpec.__doc__} Memory latency {latency}.",
             make=lambda latency=latency: PortSpec(latency),
             depth=2 * latency + 9,
+            long=latency != 2,
         )
-        for latency in latencies
+        for latency in (1, 2, 3, 4, 5)
     ]
     made += [
         Proof(
@@ -142,6 +158,14 @@ def proofs() -> list[Proof]:
             make=lambda: PortSpec(2),
             mode="cover",
             depth=14,
+        ),
+        Proof(
+            block="memory_port",
+            name="distances-reached",
+            says=f"{PortDistances.__doc__} Memory latency 2.",
+            make=lambda: PortDistances(2),
+            mode="cover",
+            depth=20,
         ),
         Proof(
             block="memory_port",

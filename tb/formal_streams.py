@@ -115,11 +115,19 @@ def proofs() -> list[Proof]:
     ]
     made += [
         Proof(
+            block="queue",
+            name="beats-early",
+            says=f"{beats}; 4 rows, `ready` decided a clock early",
+            make=lambda: QueueBeats(4, early=True),
+        )
+    ]
+    made += [
+        Proof(
             block="credit",
             name=f"credits{latency}",
             says=f"the response queue never overflows; datapath of {latency} clocks",
             make=lambda latency=latency: Credits(latency),
         )
-        for latency in (1, 5, 13)
+        for latency in (1, 3, 4, 5, 13)  # of 3 and 4 the counter has 2 and 1 registers
     ]
     return made

@@ -73,7 +73,7 @@ def taken_without_results(cfg):
 def test_room():
     """The filter may have 64 quads inside; without a filter nothing needs room."""
     assert taken_without_results(FULL) >= 64
-    assert AnswerJoin(replace(FULL, linked_types=frozenset({2}))).queue.depth == 2
+    assert AnswerJoin(replace(FULL, linked_types=frozenset({2}))).queue.depth == 4
 
 
 def simulated(seed):

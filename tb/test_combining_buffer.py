@@ -15,6 +15,7 @@ from watched_buffer import watch
 
 from minmip.hw.combining_buffer import CombiningBuffer
 from minmip.hw.config import DEFAULT, FULL, SMALL
+from minmip.hw.shapes import MemoryOp
 from minmip.hw.word_beats import word_data
 
 CONFIGS = {
@@ -161,17 +162,22 @@ def test_age(name):
     assert 0 < worst <= limit
 
 
-def watched(seed, kind, count, age=64):
-    cfg = replace(SMALL, lanes=2, word_bytes=4, combine_entries=3, combine_age=age)
-    columns, where = made(seed, count, cfg, kind)
-    watch(cfg, columns, where, seed)
+WATCHED = replace(SMALL, lanes=2, word_bytes=4, combine_entries=3, combine_age=64)
 
 
 def every_kind(count):
     for seed, kind in enumerate(KINDS):
-        watched(seed, kind, count)
-    for seed in range(3):  # a word is often hit in the clock of its visit
-        watched(seed, "one word", count, age=16)
+        columns, where = made(seed, count, WATCHED, kind)
+        watch(WATCHED, columns, where, seed)
+    growing(count)
+
+
+def growing(count):
+    """A word is often hit in the clock of its visit, and then no more; every hit changes it."""
+    columns = columns_of(WATCHED, np.full((count, 4), 9), np.arange(4) < 1, MemoryOp.MAX)
+    columns["word"]["data"] = np.tile(0x60 + np.arange(count)[:, None, None], (1, 4, 4))
+    cfg = replace(WATCHED, combine_age=16)
+    watch(cfg, columns, np.array([9]), 0, pauses=(20, 40), every=5)
 
 
 def test_pysim():

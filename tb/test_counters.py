@@ -18,7 +18,7 @@ def simulated(seed, clocks=600):
     block = Counters(WIDTHS)
     rng = random.Random(seed)
     sums = dict.fromkeys(WIDTHS, 0)
-    history = [dict(sums)] * 3
+    history = [dict(sums)] * 8
     selected = [0] * block.latency
 
     async def testbench(ctx):
@@ -33,14 +33,14 @@ def simulated(seed, clocks=600):
             selected.append(rng.randrange(len(WIDTHS) + 5))
             ctx.set(block.select, selected[-1])
             await ctx.tick()
-            if clock < 8:
+            if clock < 12:
                 continue
             number = selected[-block.latency]
             if number >= len(block.names):
                 assert ctx.get(block.value) == 0
             else:
-                # What was said 5 clocks before it is seen: 2 of the sum, 3 of the choice.
-                assert ctx.get(block.value) == history[-5][block.names[number]], clock
+                # What was said 8 clocks before it is seen: 3 of the sum, 5 of the choice.
+                assert ctx.get(block.value) == history[-8][block.names[number]], clock
 
     simulator = Simulator(block)
     simulator.add_clock(1e-8)
@@ -48,31 +48,31 @@ def simulated(seed, clocks=600):
     simulator.run()
 
 
-def carried(clocks=6_000):
+def carried(clocks=10_000):
     """Sums go on from row to row, as fast as they can, through all bits that a run reaches.
 
-    The high bits of one begin near their end. A sum of 63 each clock wraps every 65 clocks, so in
-    5,000 clocks at any place of the round; then clears.
+    The high bits of one begin near their end. A sum of 63 each clock wraps every 130 clocks, so in
+    8,500 clocks at any place of the round; then clears.
     """
     block = Counters({"a": 6, "b": 1, "c": 6})
     rng = random.Random(5)
 
     async def testbench(ctx):
-        await ctx.tick().repeat(70)  # past the reset of the rows
-        ctx.set(block.high.data[2], (1 << 36) - 3)
-        sums = {"a": 0, "b": 0, "c": ((1 << 36) - 3) << 12}
+        await ctx.tick().repeat(80)  # past the reset of the rows
+        ctx.set(block.high.data[2], (1 << 35) - 3)
+        sums = {"a": 0, "b": 0, "c": ((1 << 35) - 3) << 13}
         for name, most in (("a", 63), ("b", 1), ("c", 63)):
             ctx.set(getattr(block, name), most)
         history = [dict(sums)] * 8
         for clock in range(clocks):
-            clear = clock > 5_000 and rng.random() < 0.01
+            clear = clock > 8_500 and rng.random() < 0.01
             ctx.set(block.clear, clear)
             for name, most in (("a", 63), ("b", 1), ("c", 63)):
                 sums[name] = 0 if clear else (sums[name] + most) % (1 << 48)
             history.append(dict(sums))
             await ctx.tick()
-            if clock > 8 and clock % 64 > 5:
-                wanted = history[-5][block.names[clock // 64 % 3]]
+            if clock > 12 and clock % 64 > 8:
+                wanted = history[-8][block.names[clock // 64 % 3]]
                 assert ctx.get(block.value) == wanted, clock
             if clock % 64 == 63:
                 ctx.set(block.select, (clock + 1) // 64 % 3)

@@ -31,7 +31,7 @@ def test_links_lead_somewhere(path):
 def test_commands_exist(path):
     text = path.read_text()
     names = r"run|replay|doctor|stream-share|stream|measure-\w+|measure|verilog|synth|formal"
-    names += "|layout|swizzle|unswizzle|convert|bitstream|constraints"
+    names += "|rates|peers|layout|swizzle|unswizzle|convert|bitstream|constraints"
     commands = set(re.findall(rf"minmip ({names})\b", text))
     from minmip.sim.cli import main
 

@@ -78,7 +78,7 @@ def test_same_netlist(seed):
     for name, cell in copies.items():
         assert cell == before["cells"][name.split("_copy")[0]]
     for loads, far, driver in fanouts(after):
-        assert loads <= (4 if far else 16) or driver not in ("LUT4", "TRELLIS_FF")
+        assert loads <= (2 if far else 16) or driver not in ("LUT4", "TRELLIS_FF")
 
 
 def test_neighbours_stay_together():
@@ -109,6 +109,24 @@ def test_logic_has_a_driver_of_its_own():
         registers_at = {cells[f"bit_{n}"]["connections"]["CE"][0] for n in range(registers)}
         assert len(registers_at) == 1
         assert (cells["behind"]["connections"]["A"][0] in registers_at) == (copies == 0)
+
+
+def test_wide_enables_have_registers_of_their_own():
+    """Two LUTs that enable 5 registers each do not share the register in front of them."""
+    for width, copies in ((4, 0), (5, 1)):
+        cells = {"ready": {"type": "TRELLIS_FF", "port_directions": {"Q": "output"}}}
+        cells["ready"]["connections"] = {"Q": [2]}
+        for lut in (3, 4):
+            directions = {"A": "input", "Z": "output"}
+            cells[f"go_{lut}"] = {"type": "LUT4", "port_directions": directions}
+            cells[f"go_{lut}"]["connections"] = {"A": [2], "Z": [lut]}
+            for n in range(width):
+                cells[f"bit_{lut}_{n}"] = {"type": "TRELLIS_FF", "port_directions": {"CE": "input"}}
+                cells[f"bit_{lut}_{n}"]["connections"] = {"CE": [lut]}
+        module = {"cells": cells, "netnames": {"ready": {"bits": [2, 3, 4]}}}
+        assert limit_fanout(module, 16) == copies
+        sources = {cells[f"go_{lut}"]["connections"]["A"][0] for lut in (3, 4)}
+        assert len(sources) == 1 + copies
 
 
 def test_refuses_few_loads():

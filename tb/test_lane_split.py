@@ -72,7 +72,7 @@ def check(unit, rng, count, traffic="full"):
 
 
 def test_random(unit):
-    """Also one part per clock, latency 2."""
+    """Also one part per clock, latency 3."""
     print("seed", SEED)
     rng, parts = np.random.default_rng(SEED), 4 // unit.block.cfg.lanes
     for _ in range(30 if LONG else 1):
@@ -80,13 +80,18 @@ def test_random(unit):
         stamps = run.output_stamps["o"].astype(np.int64)
         assert stamps[-1] - stamps[0] == 30_000 * parts - 1
         # The first quad is taken with its last part.
-        assert run.input_stamps["i"][0] - stamps[0] == parts - 1 - 2
+        assert run.input_stamps["i"][0] - stamps[0] == parts - 1 - 3
 
 
 @pytest.mark.parametrize("traffic", TRAFFIC)
 def test_traffic(unit, traffic):
     count = 300 if traffic == "long stalls" else 5000
     check(unit, np.random.default_rng(2), count, traffic)
+
+
+def simulated_both():
+    simulated(2)
+    simulated(1, "both")
 
 
 def simulated(lanes, traffic="full"):
@@ -111,4 +116,4 @@ def test_cocotb():
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_mutant(mutant):
     with planted(mutant), pytest.raises(AssertionError, match=r"differ|beats|no end"):
-        simulated(2)
+        simulated_both()

@@ -10,7 +10,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 HW = sorted((ROOT / "hw").rglob("*.py"))
 SIM = sorted((ROOT / "sim").rglob("*.py"))
-DRIVES_GATEWARE = ("sim/board_commands.py", "sim/hw_commands.py", "sim/runners/")
+DRIVES_GATEWARE = (
+    *("sim/board_commands.py", "sim/hw_commands.py", "sim/synth_commands.py", "sim/runners/"),
+)
 
 
 def name(path):

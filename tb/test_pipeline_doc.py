@@ -10,7 +10,8 @@ from amaranth.hdl import Shape
 from kit.vlib import stream_ports
 
 from minmip.hw.config import DEFAULT, FULL, SMALL
-from minmip.hw.top import CODES, LOOKUPS, STALLS, TextureAddresser
+from minmip.hw.top import LOOKUPS, TextureAddresser
+from minmip.hw.unit_counters import CODES, STALLS
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "docs/pipeline.md").read_text()

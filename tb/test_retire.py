@@ -175,7 +175,16 @@ def beats_of(rng, count, cfg, where, *, flushes=0.05, reads=0.4) -> dict[str, An
     }
     layout = addressed_beat(cfg)
     rest = {name: random_columns(rng, layout[name].shape, count) for name in ("lane", "kernel")}
-    return head | rest | columns
+    return with_flags(head | rest | columns)
+
+
+def with_flags(columns):
+    """Columns whose `writes` and `ends` say what the others do."""
+    full = columns["word"]["valid"].any(axis=1)
+    return columns | {
+        "writes": full & (columns["read"] == 0),
+        "ends": columns["flush"] & columns["last"],
+    }
 
 
 def picked(columns, chosen):
@@ -275,7 +284,7 @@ def segment(rng, count, cfg):
     flush = int(rng.integers(2))
     columns["flush"][-1], columns["read"][-1] = flush, 1 - flush
     columns["word"]["valid"][-1] &= 1 - flush
-    return columns
+    return with_flags(columns)
 
 
 def apply_writes(memory, where, columns):

@@ -25,13 +25,20 @@ from minmip.hw.vendor.parts import BlockRam, Multiplier, Rom
 
 MODELS = Path(__file__).with_name("ecp5_models.v").read_text()
 RAM_SHAPES = [
-    (40, 300),
-    (18, 600),
-    (13, 700),
-    (9, 1100),
-    (4, 2100),
-    (2, 4100),
+    (40, 300, 1),
+    (18, 600, 1),
+    (13, 700, 1),
+    (9, 1100, 1),
+    (4, 2100, 1),
+    (2, 4100, 1),
+    # Parts: four, two, one in a block; a block for some bits of one; parts too wide to share.
+    (48, 300, 6),
+    (24, 700, 3),
+    (18, 1100, 2),
+    (16, 2100, 2),
+    (40, 1000, 2),
 ]
+"""Bits, rows, parts."""
 OPERANDS = [
     (signed(18), signed(18)),
     (unsigned(18), unsigned(18)),
@@ -72,14 +79,14 @@ class Exercise(wiring.Component):
                 for port in i.payload.shape().members:
                     value = i.payload[port]
                     # A beat that is not there writes nothing.
-                    value = value & i.valid if port == "write_en" else value
+                    value = value & i.valid.replicate(len(value)) if port == "write_en" else value
                     m.d.comb += getattr(part, port).eq(value)
                 for port in o.payload.shape().members[kind].members:
                     m.d.comb += o.payload[kind][port].eq(getattr(part, port))
         return m
 
 
-def ram_traffic(width, depth, count=20_000, seed=1):
+def ram_traffic(width, depth, parts, count=20_000, seed=1):
     """Writes and reads of all rows, often close together, never of the same row at once."""
     rng = np.random.default_rng(seed)
     near = rng.integers(0, depth, count // 50).repeat(50) + rng.integers(0, 4, count)
@@ -87,21 +94,25 @@ def ram_traffic(width, depth, count=20_000, seed=1):
     read = np.where(rng.random(count) < 0.5, near % depth, rng.integers(0, depth, count))
     read = np.where(read == write, (read + 1) % depth, read)
     return {
-        "write_en": rng.integers(0, 2, count),
+        "write_en": rng.integers(0, 1 << parts, count),
         "write_addr": write,
         "write_data": rng.integers(0, 1 << width, count),
         "read_addr": read,
     }
 
 
-def memory_reading(width, depth, init, traffic):
+def memory_reading(width, depth, parts, init, traffic):
     """`read_data` by a plain loop."""
+    part = (1 << width // parts) - 1
+    kept = [
+        sum(part << n * (width // parts) for n in range(parts) if not on >> n & 1)
+        for on in range(1 << parts)
+    ]
     rows = [*init, *[0] * (depth - len(init))]
     found = []
     for enable, place, value, read in zip(*(traffic[n].tolist() for n in traffic), strict=True):
         found.append(rows[read])
-        if enable:
-            rows[place] = value
+        rows[place] = rows[place] & kept[enable] | value & ~kept[enable]
     return {"read_data": np.array(found)}
 
 
@@ -126,12 +137,13 @@ def products(a, b):
 def cases():
     """Name to (twin, hard block), what to send, and what must come."""
     found = {}
-    for width, depth in RAM_SHAPES:
+    for width, depth, count in RAM_SHAPES:
         init = np.random.default_rng(2).integers(0, 1 << width, depth - 5).tolist()
-        parts = [BlockRam(width, depth, init) for _ in range(2)]
-        traffic = ram_traffic(width, depth)
-        wanted = memory_reading(width, depth, init, traffic)
-        found[f"ram{width}x{depth}"] = parts, traffic, wanted
+        parts = [BlockRam(width, depth, init, parts=count) for _ in range(2)]
+        traffic = ram_traffic(width, depth, count)
+        wanted = memory_reading(width, depth, count, init, traffic)
+        name = f"ram{width}x{depth}" + (f"by{count}" if count > 1 else "")
+        found[name] = parts, traffic, wanted
     table = np.random.default_rng(3).integers(0, 1 << 27, 257)
     traffic = {"addr": np.random.default_rng(4).integers(0, 257, 5000)}
     parts = [Rom(27, table.tolist()) for _ in range(2)]
@@ -151,6 +163,8 @@ CAUGHT_BY = {
     "ninth_bits_filled": "ram4x2100",
     "operand_without_sign": "product2",
     "no_output_register": "ram13x700",
+    "first_enable_for_all": "ram48x300by6",
+    "parts_without_ninth_bit": "ram24x700by3",
 }
 """Case that shows each mutant."""
 
@@ -297,6 +311,8 @@ def test_refusals():
         BlockRam(8, 4, [0] * 5)
     with pytest.raises(ValueError, match="init must be bit patterns of 8 bits"):
         BlockRam(8, 4, [256])
+    with pytest.raises(ValueError, match="parts must divide the 8 bits of a row, not 3"):
+        BlockRam(8, 4, parts=3)
     with pytest.raises(ValueError, match=r"a must have 1..18 bits, not 19"):
         Multiplier(unsigned(19), 3)
     with pytest.raises(ValueError, match="depth must be at most 16384 on ECP5, not 32768"):

@@ -83,7 +83,11 @@ def random_beats(rng, count, cfg):
     }
     address = maps.addresses(rows, *(word[name] for name in ("mip", "x", "y", "slice")))
     words["address"] = address >> cfg.word_log2
-    return beats, head | {"lane": texels["lane"], "word": words}
+    flags = {
+        "writes": words["valid"].any(1) & (head["read"] == 0),
+        "ends": head["flush"] & head["last"],
+    }
+    return beats, head | flags | {"lane": texels["lane"], "word": words}
 
 
 @pytest.fixture(scope="module", params=CONFIGS)

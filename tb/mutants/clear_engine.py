@@ -45,4 +45,11 @@ MUTANTS = [
         "with m.If(0):",
         "a range of no bytes writes nothing",
     ),
+    Mutant(
+        "upper_address_stays",
+        "clear_engine",
+        "Mux(wraps, next_high, high)",
+        "high",
+        "a range goes on over 256 words",
+    ),
 ]

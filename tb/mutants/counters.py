@@ -6,8 +6,8 @@ MUTANTS = [
     Mutant(
         "carry_lost",
         "counters",
-        "len(row))) + carry)",
-        "len(row))))",
+        "(high + low[half])[: len(high)]",
+        "high",
         "a sum has 48 bits",
     ),
     Mutant(
@@ -20,8 +20,8 @@ MUTANTS = [
     Mutant(
         "wrong_group",
         "counters",
-        'select_q2 = delay(m, select[3:], 1, name="select_group")',
-        "select_q2 = select[3:]",
+        'len(picked)), 2, name="select_group")',
+        'len(picked)), 1, name="select_group")',
         "the sum is the one selected",
     ),
     Mutant(
@@ -39,10 +39,10 @@ MUTANTS = [
         "a clear counts for the rows of the memory too",
     ),
     Mutant(
-        "carry_in_the_clock_of_the_visit",
+        "carry_beside_the_visit",
         "counters",
-        "carry.eq(wraps | (carry & ~(visit_q1 & carry_q1.replicate(count))))",
-        "carry.eq((wraps | carry) & ~(visit_q1 & carry_q1.replicate(count)))",
-        "a sum may wrap again in the clock in which it is visited",
+        "carry.eq(wraps | (carry & ~done[0]))",
+        "carry.eq(wraps | (carry & ~written))",
+        "a carry that comes after the visit waits for the next",
     ),
 ]

@@ -27,9 +27,16 @@ MUTANTS = [
     Mutant(
         "parts_lost",
         "lane_split",
-        "self.i.ready.eq(queue.i.ready & last)",
-        "self.i.ready.eq(queue.i.ready)",
+        "go.eq(next_last & (queue.free > 1))",
+        "go.eq(queue.free > 1)",
         "a quad stays until its last part",
+    ),
+    Mutant(
+        "no_room",
+        "lane_split",
+        "room.eq(queue.free > 1)",
+        "room.eq(1)",
+        "a part stays until there is a row for it",
     ),
     Mutant(
         "live_of_lane_0",

@@ -6,8 +6,8 @@ MUTANTS = [
     Mutant(
         "copy_misses_a_write",
         "map_memory",
-        "ram.write_en.eq(mask[lane])",
-        "ram.write_en.eq(mask[lane] & ((copy != 3) | ~write_addr[0]))",
+        "ram.write_en.eq(mask)",
+        "ram.write_en.eq(mask & ((copy != 3) | ~write_addr[0]).replicate(len(mask)))",
         "every copy gets every write",
     ),
     Mutant(
@@ -20,8 +20,8 @@ MUTANTS = [
     Mutant(
         "copies_written_whole",
         "map_memory",
-        "ram.write_en.eq(mask[lane])",
-        "ram.write_en.eq(mask.any() if copy else mask[lane])",
+        "ram.write_en.eq(mask)",
+        "ram.write_en.eq(mask.any().replicate(len(mask)) if copy else mask)",
         "bytes without their mask bit stay in the copies too",
     ),
     Mutant(

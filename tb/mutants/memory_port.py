@@ -76,8 +76,8 @@ MUTANTS = [
     Mutant(
         "idle_early",
         "memory_port",
-        "left.eq(self.latency - 1)",
-        "left.eq(self.latency - 2)",
+        "left.eq(self.latency - 4)",
+        "left.eq(self.latency - 5)",
         "idle says that everything is in memory",
     ),
 ]

@@ -20,15 +20,15 @@ MUTANTS = [
     Mutant(
         "flush_passes",
         "retire",
-        "(beat.flush & beat.last) | (beat.read & unwritten)",
+        "beat.ends | (beat.read & unwritten)",
         "(beat.read & unwritten)",
         "a flush waits",
     ),
     Mutant(
         "read_passes_writes",
         "retire",
-        "(beat.flush & beat.last) | (beat.read & unwritten)",
-        "(beat.flush & beat.last)",
+        "beat.ends | (beat.read & unwritten)",
+        "beat.ends",
         "a read waits for the words before it",
     ),
     Mutant(
@@ -55,15 +55,15 @@ MUTANTS = [
     Mutant(
         "reads_are_written",
         "retire",
-        "writes.eq(taken & ~beat.read & ",
-        "writes.eq(taken & ",
-        "words of read beats are not handed on",
+        "writes.eq(taken & beat.writes)",
+        "writes.eq(taken)",
+        "only beats with words are handed on",
     ),
     Mutant(
         "empty_reads_lost",
         "retire",
         "self.o_reads.valid.eq(taken & beat.read)",
-        "self.o_reads.valid.eq(taken & beat.read & Cat(w.valid for w in beat.word).any())",
+        "self.o_reads.valid.eq(taken & beat.read & beat.word[0].valid)",
         "the filter gets read beats without a word too",
     ),
     Mutant(

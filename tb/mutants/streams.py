@@ -1,4 +1,4 @@
-"""Mutants of the stream kit; `PROOFS` names the proof that must also fail."""
+"""Mutants of the stream kit."""
 
 from kit.mutants import Mutant
 
@@ -13,9 +13,16 @@ MUTANTS = [
     Mutant(
         "queue_overflows",
         "lib.queue",
-        "self.i.ready.eq(1 if self.never_full else ~self.free[-1])",
-        "self.i.ready.eq(1)",
+        "ready = 1 if self.never_full else ~self.free[-1]",
+        "ready = 1",
         "a full queue takes nothing",
+    ),
+    Mutant(
+        "queue_decides_too_late",
+        "lib.queue",
+        "ready.eq(self.free > 0)",
+        "ready.eq(self.free >= 0)",
+        "a beat that comes meanwhile has a row",
     ),
     Mutant(
         "queue_output_overwritten",
@@ -55,27 +62,15 @@ MUTANTS = [
     Mutant(
         "credit_not_counted",
         "lib.credit_counter",
-        "self.ready.eq(~self.credit[-1])",
+        "self.ready.eq(self.ready_next)",
         "self.ready.eq(1)",
         "no beat is taken without a place for its result",
     ),
     Mutant(
         "credit_not_given_back",
         "lib.credit_counter",
-        "with m.If(self.give & ~self.take):",
+        "with m.If(give & ~take):",
         "with m.If(0):",
         "every result gives its place back",
     ),
 ]
-
-PROOFS = {
-    "stage_forgets": "stage-beats",
-    "queue_overflows": "queue-beats4",
-    "queue_output_overwritten": "queue-beats4",
-    "fork_doubles": "stream_fork-once",
-    "join_loses": "stream_join-together",
-    "arbiter_forgets": "arbiter-fair",
-    "arbiter_has_a_favourite": "arbiter-fair",
-    "credit_not_counted": "credit-credits5",
-    "credit_not_given_back": "credit-credits5",
-}

@@ -44,16 +44,16 @@ MUTANTS = [
     ),
     Mutant(
         "reads_are_samples",
-        "top",
-        "beat.active & (beat.linked != LINKED_FILTER).replicate(self.cfg.lanes)",
+        "unit_counters",
+        "beat.active & (beat.linked != LINKED_FILTER).replicate(unit.cfg.lanes)",
         "beat.active",
         "texels that the filter reads are not counted as samples",
     ),
     Mutant(
         "reads_pass_writes",
         "retire",
-        "(beat.flush & beat.last) | (beat.read & unwritten)",
-        "(beat.flush & beat.last)",
+        "beat.ends | (beat.read & unwritten)",
+        "beat.ends",
         "the filter sees every write of earlier quads",
     ),
     Mutant(

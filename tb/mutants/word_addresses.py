@@ -4,6 +4,27 @@ from kit.mutants import Mutant
 
 MUTANTS = [
     Mutant(
+        "read_beats_write",
+        "word_addresses",
+        ".any() & ~beat.read",
+        ".any()",
+        "what is read is not written",
+    ),
+    Mutant(
+        "empty_beats_write",
+        "word_addresses",
+        "side.writes.eq(Cat(word.valid for word in beat.word).any() & ~beat.read)",
+        "side.writes.eq(~beat.read)",
+        "beats without a word write nothing",
+    ),
+    Mutant(
+        "flush_ends_early",
+        "word_addresses",
+        "beat.flush & beat.last",
+        "beat.flush",
+        "a flush ends with its last beat",
+    ),
+    Mutant(
         "pitch_of_mip_0",
         "word_addresses",
         "i.columns >> word.mip",
